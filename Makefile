@@ -1,0 +1,28 @@
+# make demo: the report's Fig. 4a from real text.   make test: every test.   Both set everything up by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILT := $(VENV)/.built
+
+.PHONY: demo test bench lint clean
+
+demo: $(BUILT)
+	$(BIN)/flashsim sweep-cache
+
+test: $(BUILT)
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+bench: $(BUILT)
+	$(BIN)/pip install --quiet '.[bench]'
+	$(BIN)/python -m tests.bench
+
+$(BUILT): pyproject.toml $(wildcard csim/*)
+	./tools/make-venv $(PYTHON) $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[text,dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist

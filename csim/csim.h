@@ -1,0 +1,98 @@
+/* csim: the compiled kernels of flashsim. One public header, prefix fs_.
+ *
+ * Contract of every function: returns >= 0 (a count, or 0) or -errno; never prints, exits, or keeps globals; the caller
+ * owns every buffer; nothing is allocated here. Each kernel has a numba twin of the same name in
+ * flashsim/kernels/nb.py and a plain-Python reference in tests/reference.py, and all three agree to the last bit.
+ *
+ * The lines between the two BINDING marks are also what the Python binding is generated from: plain C
+ * declarations only.
+ */
+#ifndef FS_CSIM_H
+#define FS_CSIM_H
+#include <stdint.h>
+
+/* BINDING BEGIN */
+
+/* ---- address.c: tokens -> row or page ids, hash family "mix64" ----------------------------------------------------
+ *
+ * The state of order n of the n-gram that ends at token x0 (x1 before it, ...), with mix = Stafford's Mix13:
+ *     h_1 = mix(x0 ^ seed_1)
+ *     h_n = mix(g_(n-1) ^ (x_(n-1) << 32) ^ seed_n),   g_1 = x0,  g_n = h_n
+ * and of its head k: u_nk = fold(h_n * multiplier_nk), fold(z) = z ^ (z >> 32). A table takes the low 52 bits of a state
+ * modulo its size: R(z, m) = (z mod 2^52) mod m.
+ *
+ * FS_WHOLE   one id an order:   (base_n + R(h_n, modulus_n)) / divisor
+ * FS_HEADS   one id a head:     (head_base_nk + R(u_nk, head_modulus_nk)) / divisor
+ * FS_BUCKET  one id a head:     (base_n + R(h_n, modulus_n)) * scale
+ *                               + (head_base_nk + R(u_nk, head_modulus_nk)) / divisor
+ *
+ * Orders are increasing. Moduli lie in [1, 2^31). Tables of heads hold `stride` entries an order, a multiple of 8 and
+ * at least `heads`, so that a vector of heads can be loaded whole (the spare ones need a modulus too).
+ * x / divisor is computed as (x * divide_multiplier + divide_addend) >> divide_shift: see flashsim/kernels/plan.py.
+ */
+enum { FS_WHOLE = 0, FS_HEADS = 1, FS_BUCKET = 2 };
+
+struct fs_mix_plan {
+    uint32_t kind;
+    uint32_t orders_count;
+    const uint32_t *orders;
+    const uint64_t *seeds;   /* seeds[n] of order n = 1 .. largest order; seeds[0] is unused */
+    const uint64_t *modulus; /* [orders_count] */
+    const uint64_t *base;    /* [orders_count] */
+    uint32_t scale;
+    uint32_t heads;
+    uint32_t stride;
+    const uint64_t *head_multiplier; /* [orders_count * stride], and so are the next two */
+    const uint64_t *head_modulus;
+    const uint64_t *head_base;
+    uint64_t divide_multiplier;
+    uint64_t divide_addend;
+    uint32_t divide_shift;
+};
+
+/* ids of tokens [first, ids_count); what lies before `first` is context. starts: positions in ids at which a document
+ * starts, increasing; position 0 counts as one. An order whose n-gram would reach past its document's start emits
+ * nothing. out must have room for that many tokens' ids (orders_count each with FS_WHOLE, else orders_count * heads).
+ * counts: NULL, or one byte a token for the number of orders it had in reach.
+ * Returns the number of ids written, or -EINVAL. */
+int64_t fs_mix_address(const struct fs_mix_plan *plan, const uint32_t *ids, int64_t ids_count, int64_t first,
+                       const int64_t *starts, int64_t starts_count, uint32_t *out, int64_t out_capacity,
+                       uint8_t *counts);
+
+/* ---- lru.c: exact LRU at up to FS_LRU_LANES capacities in one pass ------------------------------------------------
+ *
+ * An LRU cache of C pages holds the C pages touched last. So there is a time tau_C such that a page is in the cache
+ * if and only if its last access is later, and nothing but last[page] and the tau of each capacity need be kept. tau_C
+ * moves forward by one live slot at every miss of a full cache; a slot is live while its access is its page's newest.
+ *
+ * The caller sets the first group of fields, zeroes the second and the three buffers, and then calls fs_lru_run with
+ * one piece of the trace after the other. Time is counted in slots and renumbered when they run out, so memory is
+ * bounded by `pages`, not by the length of the trace: 4 B a page + 3/16 B a slot.
+ */
+enum { FS_LRU_LANES = 16 };
+
+struct fs_lru {
+    uint32_t lanes;        /* capacities in use, 1 .. FS_LRU_LANES */
+    uint64_t capacity[16]; /* pages, increasing, each >= 1 */
+    uint64_t pages;        /* every id is below this */
+    uint64_t slots;        /* a multiple of 64, at least pages + 256, below 2^31 */
+    uint32_t *last;        /* [pages] 1 + slot of the page's newest access, 0 = never touched */
+    uint64_t *live;        /* [slots / 64] one bit a slot; exact above the smallest tau */
+    uint32_t *ranks;       /* [slots / 64] scratch of the renumbering */
+
+    uint64_t misses[16];   /* misses so far, by capacity */
+    uint64_t evicted[16];  /* live slots that tau has passed */
+    uint64_t distinct;     /* pages touched so far = cold misses at every capacity */
+    uint32_t now;          /* next free slot */
+    int32_t tau[16];       /* last[page] > tau[k]: in the cache of capacity[k] */
+    int32_t bound[16];     /* working field: what tau cannot pass before the next settling */
+    uint32_t classes[17];  /* working field: accesses since the last settling that missed in exactly c caches */
+};
+
+/* trace: `count` page ids in access order. classes: NULL, or one byte a reference for the number of capacities it
+ * missed in (0 = a hit even in the smallest, because a hit in one is a hit in every larger one).
+ * Returns 0, -EINVAL for a bad state, or -ERANGE at the first id that is not below `pages` (the ids before it count). */
+int fs_lru_run(struct fs_lru *lru, const uint32_t *trace, int64_t count, uint8_t *classes);
+
+/* BINDING END */
+#endif

@@ -1,0 +1,62 @@
+"""Exact LRU, every capacity of a list in one pass.
+
+An LRU cache of C pages holds the C pages touched last, whatever the trace (Mattson et al., "Evaluation techniques for
+storage hierarchies", IBM Systems Journal 9(2), 1970): so more cache never misses more, and one pass serves every size.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flashsim.errors import UsageError
+from flashsim.kernels import backend as kernels_of
+
+PAGES_MAX = 2**31 - 2**10  # page ids that the kernels' time slots can hold
+
+
+class LruSweep:
+    """LRU caches of several capacities fed by one trace in pieces.
+
+    capacities: pages each, any order, at least 1. pages: every id is below this. Raises UsageError for others.
+    """
+
+    def __init__(self, capacities: Sequence[int], pages: int, backend: str = "c") -> None:
+        wanted = [int(capacity) for capacity in capacities]
+        if not wanted or min(wanted) < 1:
+            raise UsageError(f"capacities {wanted}: give at least one, each of 1 page or more")
+        if pages > PAGES_MAX:
+            raise UsageError(f"{pages} different ids are over {PAGES_MAX}: take --unit page or a smaller table")
+        self._order = np.unique(wanted, return_inverse=True)[1]
+        self._kernel = kernels_of(backend).Lru(np.unique(wanted), pages)
+
+    def run(self, trace: np.ndarray) -> None:
+        """Go on with ``trace``: uint32, contiguous, every id below ``pages``."""
+        self._kernel.run(trace)
+
+    @property
+    def misses(self) -> np.ndarray:
+        """int64, shape (capacities,), in the order given: misses so far, cold ones included."""
+        return self._kernel.misses[self._order]
+
+    @property
+    def distinct(self) -> int:
+        """Pages touched so far, each a cold miss at every capacity."""
+        return self._kernel.distinct
+
+
+def lru_misses(pages: np.ndarray, capacities: Sequence[int], backend: str = "c") -> np.ndarray:
+    """Misses of LRU caches of ``capacities`` pages, empty at first, over the page ids ``pages``.
+
+    pages: integers >= 0, shape (references,). Returns int64, shape (capacities,), cold misses included.
+    Raises UsageError for a capacity below 1 or ids that are negative or not integers.
+    """
+    trace = np.asarray(pages)
+    if trace.ndim != 1 or (trace.size and trace.dtype.kind not in "iu") or (trace.size and trace.min() < 0):
+        raise UsageError(f"page ids must be 1-D integers >= 0, not {trace.ndim}-D {trace.dtype}: renumber them")
+    largest = int(trace.max(initial=0))
+    if largest > 4 * len(trace) + (1 << 20):  # far apart: number them densely
+        trace = np.unique(trace, return_inverse=True)[1]
+        largest = int(trace.max(initial=0))
+    sweep = LruSweep(capacities, largest + 1, backend)
+    sweep.run(np.ascontiguousarray(trace, np.uint32))
+    return sweep.misses

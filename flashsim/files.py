@@ -1,0 +1,120 @@
+"""Files that flashsim writes: all-or-nothing replacement, ``.npy`` written in pieces, and the facts beside a result."""
+
+import hashlib
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from flashsim.errors import UsageError
+
+
+@contextmanager
+def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
+    """A binary file that becomes ``path`` when the block ends well, and leaves no trace when it does not.
+
+    The data is written beside ``path`` under a temporary name and renamed, so a run killed at any moment leaves
+    either the old file or the new one. Missing parent folders are made.
+    """
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            raise UsageError(f"{target} is a folder (1 name, 2 meanings): give the name of a file")
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    except OSError as error:
+        raise UsageError(f"cannot write {target}: {error.strerror} (errno {error.errno}); choose another -o") from None
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            yield file
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_text(path: str | os.PathLike, text: str) -> None:
+    """Replace ``path`` by ``text`` (UTF-8), all or nothing."""
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+class NpyWriter:
+    """A one-dimensional ``.npy`` file whose length is known only at its end.
+
+    ``file`` is open for binary writing at position 0; ``write`` appends, ``close`` puts the true shape into the
+    header. The header has the fixed length that numpy's format 1.0 allows, so data starts 64-byte aligned.
+    """
+
+    _HEADER_BYTES = 128
+
+    def __init__(self, file: BinaryIO, dtype: np.dtype | type) -> None:
+        self._file, self._dtype, self.count = file, np.dtype(dtype), 0
+        file.write(bytes(self._HEADER_BYTES))
+
+    def write(self, values: np.ndarray) -> None:
+        """Append ``values`` (1-D, already of this file's dtype)."""
+        if values.dtype != self._dtype or values.ndim != 1:
+            raise TypeError(f"expected a 1-D {self._dtype} array, got {values.ndim}-D {values.dtype}")
+        self._file.write(memoryview(np.ascontiguousarray(values)).cast("B"))
+        self.count += len(values)
+
+    def close(self) -> None:
+        """Write the header. The file stays open: it is the caller's."""
+        fields = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': ({self.count},), }}"
+        text = fields.encode().ljust(self._HEADER_BYTES - 11) + b"\n"
+        self._file.seek(0)
+        self._file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+        self._file.seek(0, os.SEEK_END)
+
+
+def sha256_of(path: str | os.PathLike) -> str:
+    """Hexadecimal SHA-256 of a file's bytes."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def run_facts() -> dict[str, Any]:
+    """What has to stand beside a result for it to be made again: versions, command, machine, time (UTC)."""
+    from importlib.metadata import version
+
+    return {
+        "flashsim": version("flashsim"),
+        "argv": sys.argv,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "kernel": f"{platform.system()} {platform.release()}",
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def write_facts(beside: str | os.PathLike, facts: dict[str, Any]) -> Path:
+    """Write ``facts`` with :func:`run_facts` as the ``.json`` beside a result; returns its path."""
+    path = Path(beside).with_suffix(".json")
+    write_text(path, json.dumps(facts | {"run": run_facts()}, indent=1, ensure_ascii=False) + "\n")
+    return path

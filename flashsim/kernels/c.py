@@ -1,0 +1,124 @@
+"""The C kernels. The only module that imports the compiled part; it checks every dtype, shape and limit first,
+because a buffer crosses into C as a bare pointer."""
+
+import numpy as np
+
+from flashsim.kernels import _csim
+from flashsim.kernels.plan import MixPlan
+
+_ffi, _lib = _csim.ffi, _csim.lib
+
+
+def _pointer(kind: str, array: np.ndarray | None, dtype: type, writable: bool = False):
+    if array is None:
+        return _ffi.NULL
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        raise TypeError(f"expected a contiguous {np.dtype(dtype)} array, got {array.dtype}, strides {array.strides}")
+    return _ffi.from_buffer(kind, array, require_writable=writable)
+
+
+def mix_address(
+    plan: MixPlan,
+    ids: np.ndarray,
+    first: int,
+    starts: np.ndarray,
+    out: np.ndarray,
+    counts: np.ndarray | None = None,
+) -> int:
+    """Write the row or page ids of tokens ids[first:] to ``out``; return how many.
+
+    ids: uint32 token ids; those before ``first`` are context. starts: int64, increasing positions in ids at which a
+    document starts; position 0 counts as one. out: uint32, room for plan.ids_per_token a token. counts: uint8, one a
+    token, or None: receives the number of orders that each token had in reach (an order whose n-gram would cross its
+    document's start emits nothing; each other one emits plan.ids_per_order ids).
+    """
+    if counts is not None and len(counts) < len(ids) - first:
+        raise ValueError(f"counts has room for {len(counts)} of {len(ids) - first} tokens")
+    uint64s = {
+        name: _pointer("uint64_t[]", getattr(plan, name), np.uint64)
+        for name in ("seeds", "modulus", "base", "head_multiplier", "head_modulus", "head_base")
+    }
+    orders = _pointer("uint32_t[]", plan.orders, np.uint32)
+    c_plan = _ffi.new(
+        "struct fs_mix_plan *",
+        uint64s
+        | {
+            "kind": plan.kind,
+            "orders_count": len(plan.orders),
+            "orders": orders,
+            "scale": plan.scale,
+            "heads": plan.heads,
+            "stride": plan.head_modulus.shape[1],
+            "divide_multiplier": plan.divide.multiplier,
+            "divide_addend": plan.divide.addend,
+            "divide_shift": plan.divide.shift,
+        },
+    )
+    written = _lib.fs_mix_address(
+        c_plan,
+        _pointer("uint32_t[]", ids, np.uint32),
+        len(ids),
+        first,
+        _pointer("int64_t[]", starts, np.int64),
+        len(starts),
+        _pointer("uint32_t[]", out, np.uint32, writable=True),
+        len(out),
+        _pointer("uint8_t[]", counts, np.uint8, writable=True),
+    )
+    if written < 0:
+        raise ValueError(f"fs_mix_address refused its arguments (errno {-written}): {plan}")
+    return written
+
+
+class Lru:
+    """Exact LRU at many capacities in one pass over a trace that comes in pieces.
+
+    capacities: pages each, increasing, at least 1. pages: every id is below this (at most 2^31 - 320).
+    Memory: 4 B a page and 3/16 B a time slot (8 slots a page, at least 4 Mi), for every 16 capacities.
+    """
+
+    def __init__(self, capacities: np.ndarray, pages: int) -> None:
+        self._groups = []
+        slots = min(max(8 * pages, 1 << 22) + 256, 2**31 - 1) // 64 * 64
+        for at in range(0, len(capacities), _lib.FS_LRU_LANES):
+            group = [int(capacity) for capacity in capacities[at : at + _lib.FS_LRU_LANES]]
+            last, live = np.zeros(pages, np.uint32), np.zeros(slots // 64, np.uint64)
+            ranks = np.zeros(slots // 64, np.uint32)
+            sizes = {"lanes": len(group), "capacity": group, "pages": pages, "slots": slots}
+            state = _ffi.new("struct fs_lru *", sizes)
+            state.last = last_pointer = _pointer("uint32_t[]", last, np.uint32, writable=True)
+            state.live = live_pointer = _pointer("uint64_t[]", live, np.uint64, writable=True)
+            state.ranks = ranks_pointer = _pointer("uint32_t[]", ranks, np.uint32, writable=True)
+            self._groups.append((state, last_pointer, live_pointer, ranks_pointer))
+
+    def run(self, trace: np.ndarray, classes: np.ndarray | None = None) -> None:
+        """Go on with ``trace`` (uint32 page ids). classes: uint8, same length, or None: receives for each reference
+        the number of capacities that missed. Raises ValueError on an id that is not below ``pages``."""
+        if classes is not None and len(classes) != len(trace):
+            raise ValueError(f"classes has room for {len(classes)} of {len(trace)} references")
+        piece = classes
+        for at, (state, *_) in enumerate(self._groups):
+            if classes is not None and at:
+                piece = np.empty_like(classes)
+            code = _lib.fs_lru_run(
+                state,
+                _pointer("uint32_t[]", trace, np.uint32),
+                len(trace),
+                _pointer("uint8_t[]", piece, np.uint8, writable=True),
+            )
+            if code:
+                raise ValueError(
+                    f"fs_lru_run: errno {-code}; ids below {state.pages} expected, the largest is {trace.max()}"
+                )
+            if classes is not None and at:
+                classes += piece
+
+    @property
+    def misses(self) -> np.ndarray:
+        """int64, shape (capacities,): misses so far, cold ones included."""
+        return np.array([state.misses[k] for state, *_ in self._groups for k in range(state.lanes)], np.int64)
+
+    @property
+    def distinct(self) -> int:
+        """Pages touched so far: the cold misses at every capacity."""
+        return self._groups[0][0].distinct if self._groups else 0

@@ -1,0 +1,234 @@
+"""``Trace``: the page (or row) ids that a token stream reads through a layout, in access order.
+
+:func:`pieces` makes one in pieces, for everything that streams; :func:`write_trace` puts one on disk as ``NAME.npy``
+(uint32) with ``NAME.json`` beside it, and ``NAME.counts.npy`` where the reads a token vary; :class:`Trace` opens it.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from flashsim.errors import DataError, UsageError
+from flashsim.files import NpyWriter, replacing, sha256_of, write_facts
+from flashsim.kernels import backend as kernels_of
+from flashsim.layouts import Layout
+from flashsim.tokens.stream import TokenStream
+
+
+class Piece(NamedTuple):
+    """Part of a trace. Both arrays are reused: they hold until the next piece is asked for.
+
+    ids: uint32, in access order. orders: uint8, one a token: how many of the layout's orders it had in reach.
+    """
+
+    ids: np.ndarray
+    orders: np.ndarray
+
+
+def pieces(
+    stream: TokenStream,
+    layout: Layout,
+    *,
+    unit: str = "page",
+    begin: int = 0,
+    end: int | None = None,
+    backend: str = "c",
+) -> Iterator[Piece]:
+    """Yield the trace of tokens [begin, end) of ``stream`` through ``layout``, however long, in bounded memory.
+
+    A token emits its ids lowest order first, heads in order. N-grams reach back over ``begin`` as the text does, but
+    never past their document's start. The ids do not depend on ``backend`` or on how the pieces fall.
+    """
+    kernels, plan = kernels_of(backend), layout.plan(unit)
+    out = orders = np.empty(0, np.uint32)
+    for ids, context, starts in stream.chunks(plan.context, begin, end):
+        tokens = len(ids) - context
+        if len(orders) < tokens:
+            out, orders = np.empty(tokens * plan.ids_per_token, np.uint32), np.empty(tokens, np.uint8)
+        written = kernels.mix_address(plan, ids, context, starts, out, orders)
+        yield Piece(out[:written], orders[:tokens])
+
+
+class Tally:
+    """Counts over the tokens of a trace: how many there were, and how many lookups had to leave an order out.
+
+    tokens: all of them. lookups: tokens with at least one order in reach. missing: by order, the tokens whose n-gram
+    would have reached past its document's start.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._orders = layout.orders
+        self._by_reach = np.zeros(len(layout.orders) + 1, np.int64)
+
+    def add(self, orders: np.ndarray) -> None:
+        """Count tokens by their :attr:`Piece.orders`."""
+        self._by_reach += np.bincount(orders, minlength=len(self._by_reach))
+
+    @property
+    def tokens(self) -> int:
+        return int(self._by_reach.sum())
+
+    @property
+    def lookups(self) -> int:
+        return int(self._by_reach[1:].sum())
+
+    @property
+    def missing(self) -> dict[int, int]:
+        return {order: int(self._by_reach[: index + 1].sum()) for index, order in enumerate(self._orders)}
+
+
+def window(stream: TokenStream, skip: int, tokens: int | None) -> tuple[int, int]:
+    """[begin, end) of ``tokens`` tokens after the first ``skip``. Raises UsageError where none are left."""
+    if skip >= len(stream):
+        raise UsageError(f"--skip {skip}: {stream.path or 'the stream'} has {len(stream)} tokens; skip fewer")
+    return skip, len(stream) if tokens is None else min(skip + tokens, len(stream))
+
+
+def source_facts(stream: TokenStream) -> dict[str, Any]:
+    """What a result has to say of the token stream that it was made from."""
+    return {
+        "path": str(stream.path) if stream.path else None,
+        "sha256": sha256_of(stream.path) if stream.path else None,
+        "format": stream.format,
+        "tokens": len(stream),
+        "boundary": stream.boundary,
+        "synthetic": stream.synthetic,
+    }
+
+
+def layout_facts(layout: Layout) -> dict[str, Any]:
+    """What a result has to say of its layout: the spec as given and the sizes that follow from it."""
+    return {
+        "label": layout.label,
+        "spec": msgspec.to_builtins(layout.spec),
+        "table_sizes": list(layout.sizes),
+        "rows": layout.rows,
+        "params": layout.params,
+        "row_bytes": layout.row_bytes,
+        "pages": layout.pages,
+        "table_bytes": layout.table_bytes,
+    }
+
+
+def write_trace(
+    path: str | Path,
+    stream: TokenStream,
+    layout: Layout,
+    *,
+    unit: str = "page",
+    skip: int = 0,
+    tokens: int | None = None,
+    backend: str = "c",
+    progress: Callable[[int], None] = lambda tokens: None,
+) -> dict[str, Any]:
+    """Write the trace of ``tokens`` tokens after the first ``skip`` as ``path`` (.npy); return the facts in its JSON.
+
+    ``progress`` is called with the number of tokens that each step took. Raises UsageError or DataError; then no file
+    is left, and what stood there before stands.
+    """
+    path = Path(path)
+    if path.suffix != ".npy":
+        raise UsageError(f"{path}: a trace is 1 .npy file and a .json beside it: let -o end in .npy")
+    begin, end = window(stream, skip, tokens)
+    ids_per_order = layout.plan(unit).ids_per_order
+    counts_path, tally = path.with_suffix(".counts.npy"), Tally(layout)
+    count_dtype = np.uint8 if layout.plan(unit).ids_per_token < 256 else np.uint16
+    with replacing(path) as ids_file, replacing(counts_path) as counts_file:
+        ids, counts = NpyWriter(ids_file, np.uint32), NpyWriter(counts_file, count_dtype)
+        for piece in pieces(stream, layout, unit=unit, begin=begin, end=end, backend=backend):
+            ids.write(piece.ids)
+            counts.write(piece.orders.astype(count_dtype) * count_dtype(ids_per_order))
+            tally.add(piece.orders)
+            progress(len(piece.orders))
+        ids.close(), counts.close()
+    varies = any(tally.missing.values())
+    if not varies:
+        counts_path.unlink()
+    facts = {
+        "kind": "trace",
+        "unit": unit,
+        "unit_bytes": layout.unit_bytes(unit),
+        "page_bytes": layout.page_bytes,
+        "ids": ids.count,
+        "ids_below": layout.ids(unit),
+        "tokens": tally.tokens,
+        "skip": skip,
+        "lookups": tally.lookups,
+        "reads_per_token": None if varies else layout.plan(unit).ids_per_token,
+        "counts": counts_path.name if varies else None,
+        "missing_lookups": tally.missing,
+        "backend": backend,
+        "layout": layout_facts(layout),
+        "source": source_facts(stream),
+    }
+    write_facts(path, facts)
+    return facts
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A trace on disk, memory-mapped.
+
+    ids: uint32, shape (reads,). counts: uint8 or uint16, shape (tokens,), reads of each token; None where it is
+    ``facts["reads_per_token"]`` for all. facts: the JSON beside it.
+    """
+
+    path: Path
+    ids: np.ndarray
+    counts: np.ndarray | None
+    facts: dict[str, Any]
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Trace":
+        """Open ``path`` (.npy) with the JSON and counts beside it. Raises DataError where they do not fit together."""
+        path = Path(path)
+        facts = facts_beside(path)
+        if facts is None:
+            raise DataError(f"{path}: no trace: {path.with_suffix('.json').name} (1 file) must stand beside it")
+        ids, counts = _mapped(path), None
+        if len(ids) != facts["ids"] or ids.dtype != np.uint32:
+            raise DataError(f"{path}: {len(ids)} {ids.dtype} ids, its JSON says {facts['ids']} uint32: trace it again")
+        if facts["counts"]:
+            counts = _mapped(path.with_name(facts["counts"]))
+            if len(counts) != facts["tokens"]:
+                raise DataError(f"{facts['counts']}: {len(counts)} counts for {facts['tokens']} tokens: trace it again")
+        return cls(path, ids, counts, facts)
+
+    def reads_before(self, token: int) -> int:
+        """Reads of the first ``token`` tokens: the position in ``ids`` at which the next token's begin."""
+        if self.counts is None:
+            return token * self.facts["reads_per_token"]
+        return int(self.counts[:token].sum(dtype=np.int64))
+
+
+def facts_beside(path: Path) -> dict[str, Any] | None:
+    """The JSON of the trace ``path``, or None where ``path`` is not a trace."""
+    beside = path.with_suffix(".json")
+    if path.suffix != ".npy" or not beside.is_file():
+        return None
+    try:
+        facts = json.loads(beside.read_bytes())
+    except ValueError as error:
+        raise DataError(f"{beside}: broken JSON ({error}): write the trace again") from None
+    needed = {"ids", "ids_below", "tokens", "unit", "unit_bytes", "counts", "reads_per_token", "layout", "source"}
+    if not isinstance(facts, dict) or facts.get("kind") != "trace":
+        return None
+    if missing := sorted(needed - facts.keys()):
+        raise DataError(f"{beside}: {len(missing)} fields missing ({', '.join(missing)}): write the trace again")
+    return facts
+
+
+def _mapped(path: Path) -> np.ndarray:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path}: cannot be read ({reason}); 0 ids taken: write the trace again") from None
+    if array.ndim != 1:
+        raise DataError(f"{path}: {array.ndim}-D, a trace is 1-D: write the trace again")
+    return array

@@ -1,0 +1,115 @@
+"""Exact LRU: OrderedDict, numba and C agree to the last miss; the laws of LRU hold."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference
+from flashsim.cache.lru import LruSweep, lru_misses
+from flashsim.errors import UsageError
+from flashsim.kernels import BACKENDS, backend
+
+traces = st.one_of(
+    st.lists(st.integers(0, 30), max_size=600),
+    st.builds(
+        lambda seed, pages, skew: (pages * np.random.default_rng(seed).random(3000) ** skew).astype(int).tolist(),
+        st.integers(0, 2**32 - 1), st.integers(1, 900), st.sampled_from([1, 3, 8]),
+    ),
+    st.builds(lambda pages, laps: list(range(pages)) * laps, st.integers(1, 300), st.integers(1, 6)),
+)  # fmt: skip
+capacity_lists = st.lists(st.integers(1, 1000), min_size=1, max_size=40)
+
+
+@settings(max_examples=60, deadline=None)
+@given(traces, capacity_lists)
+def test_ordereddict_numba_and_c_agree(trace, capacities):
+    wanted = [sum(reference.lru(trace, capacity)) for capacity in capacities]
+    for name in BACKENDS:
+        assert lru_misses(np.array(trace, np.uint32), capacities, name).tolist() == wanted, name
+
+
+@settings(max_examples=30, deadline=None)
+@given(traces, st.lists(st.integers(1, 1000), min_size=1, max_size=20), st.integers(1, 500))
+def test_classes_and_pieces(trace, capacities, piece):
+    """Fed in pieces, every reference gets the number of capacities that it missed in."""
+    capacities = sorted(set(capacities))
+    wanted = (
+        np.sum([reference.lru(trace, capacity) for capacity in capacities], axis=0, dtype=int).tolist() if trace else []
+    )
+    for name in BACKENDS:
+        lru, classes = backend(name).Lru(capacities, 1000), np.zeros(len(trace), np.uint8)
+        for at in range(0, len(trace), piece):
+            lru.run(np.array(trace[at : at + piece], np.uint32), classes[at : at + piece])
+        assert classes.tolist() == wanted
+        assert lru.distinct == len(set(trace))
+        assert lru.misses.tolist() == [int((classes > k).sum()) for k in range(len(capacities))]
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_time_slots_are_renumbered(name):
+    """A trace far longer than the slots: 12 M references over 3,000 pages, 4 Mi slots."""
+    rng = np.random.default_rng(7)
+    trace = (3000 * rng.random(12_000_000) ** 3).astype(np.uint32)
+    capacities = [1, 5, 100, 1000, 2999, 3000]
+    lru = backend(name).Lru(capacities, 3000)
+    for at in range(0, len(trace), 1_000_003):
+        lru.run(trace[at : at + 1_000_003])
+    # the OrderedDict takes the part around the second renumbering, from a state that capacity decides: 3,000 pages
+    # all touched long before, so a run over the last 2 M references differs by cold misses alone
+    tail = trace[-2_000_000:]
+    whole, head = backend(name).Lru(capacities, 3000), backend(name).Lru(capacities, 3000)
+    head.run(trace[:-2_000_000])
+    whole.run(trace)
+    assert (whole.misses == lru.misses).all()
+    warmed = reference.lru(trace[-2_400_000:].tolist(), 100)
+    assert sum(warmed[400_000:]) == whole.misses[2] - head.misses[2]
+    assert len(tail) and whole.misses[-1] == 3000
+
+
+def test_inclusion_more_cache_never_misses_more(stream):
+    misses = lru_misses(stream.ids, range(1, 4000, 37))
+    assert (np.diff(misses) <= 0).all()
+    assert misses[0] > misses[-1]
+
+
+def test_cyclic_scan_defeats_every_cache_smaller_than_the_cycle():
+    scan = np.tile(np.arange(1000), 5)
+    assert lru_misses(scan, [1, 999, 1000, 2000]).tolist() == [5000, 5000, 1000, 1000]
+
+
+def test_uniform_draws_hit_by_the_share_of_pages_that_are_cached():
+    """Independent uniform draws: hit ratio = capacity / pages once the cache is full, within 5 standard errors."""
+    pages, draws = 20_000, 2_000_000
+    trace = np.random.default_rng(8).integers(0, pages, draws, dtype=np.uint32)
+    for capacity in (500, 5000, 15_000):
+        lru = LruSweep([capacity], pages)
+        lru.run(trace[:400_000])
+        before = lru.misses[0]
+        lru.run(trace[400_000:])
+        counted = draws - 400_000
+        hit_ratio, expected = 1 - (lru.misses[0] - before) / counted, capacity / pages
+        assert abs(hit_ratio - expected) < 5 * np.sqrt(expected * (1 - expected) / counted)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_edges(name):
+    assert lru_misses(np.zeros(0, np.uint32), [1, 2], name).tolist() == [0, 0]
+    assert lru_misses([5], [1], name).tolist() == [1]
+    assert lru_misses([5] * 1000, [1, 10**12], name).tolist() == [1, 1]
+    assert lru_misses([1, 2, 1, 2], [2, 1, 2], name).tolist() == [2, 4, 2]  # any order, repeated
+    assert lru_misses(np.array([2**40, 3, 2**40], np.int64), [2], name).tolist() == [2]  # ids far apart
+    with pytest.raises(ValueError, match="below 10"):
+        backend(name).Lru([1], 10).run(np.array([3, 10], np.uint32))
+
+
+@pytest.mark.parametrize("bad", [[], [0], [3, -1]])
+def test_bad_capacities(bad):
+    with pytest.raises(UsageError, match="1 page or more"):
+        lru_misses([1], bad)
+
+
+@pytest.mark.parametrize("bad", [np.array([-1]), np.array([0.5]), np.array([[1]])])
+def test_bad_pages(bad):
+    with pytest.raises(UsageError, match="1-D integers"):
+        lru_misses(bad, [1])

@@ -1,0 +1,44 @@
+"""Shared fixtures. A corpus here is a small synthetic token file, made once a session."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from flashsim.corpora.synth import synthesise
+from flashsim.tokens.stream import TokenStream
+
+
+@pytest.fixture(scope="session")
+def stream() -> TokenStream:
+    """300,000 synthetic tokens in documents."""
+    ids, starts = synthesise(300_000, 65536, seed=1)
+    return TokenStream(ids, starts=starts, boundary="test", synthetic=True)
+
+
+@pytest.fixture(scope="session")
+def corpus_file(tmp_path_factory) -> Path:
+    """A token file of 60,000 synthetic tokens, raw uint16, EOT id 0, with no JSON beside it."""
+    ids, _ = synthesise(60_000, 65536, seed=2)
+    path = tmp_path_factory.mktemp("corpus") / "corpus.bin"
+    ids.astype(np.uint16).tofile(path)
+    return path
+
+
+@pytest.fixture
+def flashsim(tmp_path, monkeypatch):
+    """Runs the command line as a user does, in an empty folder: flashsim("trace", ...) -> (code, stdout, stderr)."""
+    import flashsim.cli as cli
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args) -> tuple[int, str, str]:
+        runner = CliRunner()
+        with runner.isolation() as streams:
+            code = cli.main([os.fspath(arg) if isinstance(arg, Path) else str(arg) for arg in args])
+            out, err = streams[0].getvalue().decode(), streams[1].getvalue().decode()
+        return code, out, err
+
+    return run

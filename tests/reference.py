@@ -1,0 +1,114 @@
+"""Plain-Python references that the kernels have to agree with, written from the formulas and from nothing else."""
+
+from collections import OrderedDict
+
+MASK = 2**64 - 1
+
+
+def mix13(z: int) -> int:
+    """Stafford's Mix13 (the finaliser of SplitMix64)."""
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def states(plan, ngram):
+    """Hash state h_n of an n-gram given newest token first, as csim.h defines it."""
+    seeds = [int(seed) for seed in plan.seeds]
+    if len(ngram) == 1:
+        return mix13(ngram[0] ^ seeds[1])
+    state = ngram[0]
+    for order in range(2, len(ngram) + 1):
+        state = mix13(state ^ (ngram[order - 1] << 32) ^ seeds[order])
+    return state
+
+
+def remainder(state: int, modulus: int) -> int:
+    return (state % 2**52) % modulus
+
+
+def head_state(plan, index: int, head: int, state: int) -> int:
+    u = (state * int(plan.head_multiplier[index, head])) & MASK
+    return u ^ (u >> 32)
+
+
+def documents(ids, starts):
+    """The documents of a token list, in order."""
+    edges = sorted({0, *(s for s in starts if 0 < s < len(ids)), len(ids)})
+    return [ids[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+
+
+def ngrams(ids, starts, orders):
+    """For each token, the n-grams (newest token first) of every order that stays inside its document."""
+    for document in documents(ids, starts):
+        for position in range(len(document)):
+            yield [tuple(document[position::-1][:n]) for n in orders if n <= position + 1]
+
+
+def rows_of(layout, ids, starts):
+    """Row ids of each token, from the formulas of the layouts: a list of lists."""
+    plan, slots, heads = layout.plan("row"), layout.slots, layout.heads
+    for grams in ngrams(ids, starts, layout.orders):
+        rows = []
+        for index, gram in enumerate(grams):
+            state = states(plan, gram)
+            if slots is not None:
+                bucket = sum(layout.sizes[:index]) + remainder(state, layout.sizes[index])
+                for k in range(heads):
+                    slot = remainder(head_state(plan, index, k, state), slots)
+                    rows.append((bucket * heads + k) * slots + slot)
+            elif layout.spec.rows.addressing == "whole":
+                rows.append(sum(layout.sizes[:index]) + remainder(state, layout.sizes[index]))
+            else:
+                for k in range(heads):
+                    table = index * heads + k
+                    rows.append(
+                        sum(layout.sizes[:table]) + remainder(head_state(plan, index, k, state), layout.sizes[table])
+                    )
+        yield rows
+
+
+def pages_of(layout, ids, starts):
+    """Page ids of each token: where each row of :func:`rows_of` lies, each page of a bucket once an n-gram."""
+    slots, heads = layout.slots, layout.heads
+    for rows in rows_of(layout, ids, starts):
+        if slots is None:
+            yield [row // layout.rows_per_page for row in rows]
+            continue
+        pages = []
+        for at in range(0, len(rows), heads):
+            for row in rows[at : at + heads]:
+                bucket, inside = divmod(row, heads * slots)
+                head, slot = divmod(inside, slots)
+                bucket_bytes = heads * slots * layout.row_bytes
+                if bucket_bytes <= layout.page_bytes:
+                    page = bucket // (layout.page_bytes // bucket_bytes)
+                elif slots <= layout.rows_per_page:
+                    heads_per_page = layout.page_bytes // (slots * layout.row_bytes)
+                    page = bucket * -(-heads // heads_per_page) + head // heads_per_page
+                else:
+                    pages_per_head = -(-slots // layout.rows_per_page)
+                    page = (bucket * heads + head) * pages_per_head + slot // layout.rows_per_page
+                if slots > layout.rows_per_page or not pages or pages[-1] != page:
+                    pages.append(page)
+        if slots <= layout.rows_per_page and layout.buckets_per_page:
+            # one page an order, although two orders may share it
+            orders = len(rows) // heads
+            pages = [_page_of_bucket(layout, rows[at * heads]) for at in range(orders)]
+        yield pages
+
+
+def _page_of_bucket(layout, row):
+    return row // (layout.heads * layout.slots) // layout.buckets_per_page
+
+
+def lru(trace, capacity: int) -> list[bool]:
+    """Whether each reference misses in an LRU cache of ``capacity`` pages, empty at first."""
+    cache, missed = OrderedDict(), []
+    for page in trace:
+        missed.append(page not in cache)
+        cache[page] = None
+        cache.move_to_end(page)
+        if len(cache) > capacity:
+            cache.popitem(last=False)
+    return missed
