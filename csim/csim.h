@@ -85,8 +85,10 @@ struct fs_lru {
     uint64_t distinct;     /* pages touched so far = cold misses at every capacity */
     uint32_t now;          /* next free slot */
     int32_t tau[16];       /* last[page] > tau[k]: in the cache of capacity[k] */
-    int32_t bound[16];     /* working field: what tau cannot pass before the next settling */
-    uint32_t classes[17];  /* working field: accesses since the last settling that missed in exactly c caches */
+    int32_t bound[16];     /* what tau cannot pass before the next settling; and what follows from it: */
+    uint32_t scanned[16];  /* words below bound */
+    int32_t room[16];      /* live slots in [tau, scanned * 64) */
+    uint32_t classes[17];  /* accesses since the last settling that missed in exactly c caches */
 };
 
 /* trace: `count` page ids in access order. classes: NULL, or one byte a reference for the number of capacities it

@@ -43,24 +43,24 @@ static int32_t after_live(const struct fs_lru *lru, int32_t from, uint64_t count
     return (int32_t)(at * 64 + select_bit(word, count - 1) + 1);
 }
 
-/* An upper bound of where tau can stand after BATCH more accesses: each of them passes or clears at most one of the
- * slots that are live now, so tau stays at or below the BATCH-th. Rounded up to the end of its word. */
-static int32_t bound_of(const struct fs_lru *lru, int32_t tau)
+/* Let [tau, scanned * 64) hold at least BATCH live slots, if there are that many in full words. Both ends only move
+ * forward, so a pass scans the bitmap once for each capacity. */
+static void scan_ahead(struct fs_lru *lru, uint32_t k)
 {
-    uint32_t at = (uint32_t)tau / 64, end = (lru->now + 63) / 64;
-    if (at >= end)
-        return UNBOUNDED;
-    int64_t wanted = BATCH;
-    for (uint64_t word = lru->live[at] & (UINT64_MAX << (tau % 64));; word = lru->live[at]) {
-        wanted -= __builtin_popcountll(word);
-        if (wanted <= 0)
-            return (int32_t)((at + 1) * 64);
-        if (++at == end)
-            return UNBOUNDED;
+    const uint32_t first = (uint32_t)lru->tau[k] / 64, full = lru->now / 64;
+    if (lru->scanned[k] < first)
+        lru->scanned[k] = first, lru->room[k] = 0;
+    for (; lru->room[k] < BATCH && lru->scanned[k] < full; lru->scanned[k]++) {
+        uint64_t word = lru->live[lru->scanned[k]];
+        if (lru->scanned[k] == first)
+            word &= UINT64_MAX << (lru->tau[k] % 64);
+        lru->room[k] += __builtin_popcountll(word);
     }
 }
 
-/* Bring every tau up to date and set new bounds. */
+/* Bring every tau up to date and set the bounds. Until the next settling, at most BATCH accesses away, each access moves
+ * tau past at most one slot that is live now, and none in (tau, bound] is cleared, because that access would settle
+ * first: so with BATCH live slots below it, the bound holds. */
 static void settle(struct fs_lru *lru)
 {
     uint64_t missed = 0; /* accesses that missed in capacity k: those that missed in more than k caches */
@@ -69,12 +69,26 @@ static void settle(struct fs_lru *lru)
         lru->misses[k] += missed;
         const uint64_t capacity = lru->capacity[k];
         const uint64_t evicted = lru->misses[k] - (lru->distinct < capacity ? lru->distinct : capacity);
-        lru->tau[k] = after_live(lru, lru->tau[k], evicted - lru->evicted[k]);
+        const uint64_t passed = evicted - lru->evicted[k];
+        lru->tau[k] = after_live(lru, lru->tau[k], passed);
         lru->evicted[k] = evicted;
-        /* a cache that cannot fill up before the next settling evicts nothing */
-        lru->bound[k] = lru->distinct + BATCH <= capacity ? 0 : bound_of(lru, lru->tau[k]);
+        lru->room[k] -= (int32_t)passed;
+        if (lru->distinct + BATCH <= capacity) {
+            lru->bound[k] = 0; /* cannot fill up before the next settling, so evicts nothing */
+        } else {
+            scan_ahead(lru, k);
+            lru->bound[k] = lru->room[k] < BATCH ? UNBOUNDED : (int32_t)(lru->scanned[k] * 64);
+        }
     }
     memset(lru->classes, 0, sizeof lru->classes);
+}
+
+/* The access that made a settling necessary clears its page's old slot. */
+static void leave_room(struct fs_lru *lru, int32_t touched)
+{
+    for (uint32_t k = 0; k < lru->lanes; k++)
+        if (touched > lru->tau[k] && (uint32_t)touched <= lru->scanned[k] * 64)
+            lru->room[k]--;
 }
 
 /* Renumber: the newest accesses, in order, become slots 0 .. distinct - 1. Settled before and after. */
@@ -94,8 +108,10 @@ static void renumber(struct fs_lru *lru)
     for (uint64_t page = 0; page < lru->pages; page++)
         if (lru->last[page])
             lru->last[page] = RANK(lru->last[page] - 1) + 1;
-    for (uint32_t k = 0; k < lru->lanes; k++) /* tau may stand at the very end, where there is no word */
+    for (uint32_t k = 0; k < lru->lanes; k++) { /* tau may stand at the very end, where there is no word */
         lru->tau[k] = (int32_t)((uint64_t)lru->tau[k] < lru->slots ? RANK((uint32_t)lru->tau[k]) : rank);
+        lru->scanned[k] = 0, lru->room[k] = 0;
+    }
 #undef RANK
     memset(lru->live, 0, lru->slots / 8);
     memset(lru->live, 0xFF, rank / 64 * 8);

@@ -32,6 +32,7 @@ FS_TARGET static int FS_NAME(pass)(struct fs_lru *lru, const uint32_t *trace, in
                 settle(lru);
                 tau = FS_LOAD(lru->tau), bound = FS_LOAD(lru->bound);
                 missed = FS_NOT_BEFORE(tau, touched);
+                leave_room(lru, touched);
             }
             const uint32_t class = (uint32_t)__builtin_popcount(missed);
             lru->classes[class]++;

@@ -95,7 +95,7 @@ def run_facts() -> dict[str, Any]:
 
     return {
         "flashsim": version("flashsim"),
-        "argv": sys.argv,
+        "argv": [os.path.basename(sys.argv[0]), *sys.argv[1:]],
         "python": platform.python_version(),
         "numpy": np.__version__,
         "kernel": f"{platform.system()} {platform.release()}",

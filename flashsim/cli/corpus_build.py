@@ -30,12 +30,8 @@ from flashsim.errors import UsageError
     metavar="N",
     help="Train a byte-level BPE of N ids on the text; saved as NAME.tokenizer.json beside the output.",
 )
-@click.option(
-    "--eot", type=int, metavar="ID", help="Id that ends a document, where the tokenizer.json does not tell."
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the shuffle by document."
-)
+@click.option("--eot", type=int, metavar="ID", help="Id that ends a document, where the tokenizer.json does not tell.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the shuffle by document.")
 @click.option(
     "--one-document-a-file",
     is_flag=True,

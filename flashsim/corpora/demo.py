@@ -121,9 +121,7 @@ def make_demo_corpus(output: Path, downloads: Path) -> dict[str, Any]:
         }
         facts = write_tokens(output, spool.shuffled(_SEED), spool.tokens, tokenizer.vocabulary, facts)
     size = sum(wheel.stat().st_size for wheel in wheels.values())
-    click.echo(
-        f"{output}: {facts['tokens']} tokens; {downloads} ({format_bytes(size)}) can be removed", err=True
-    )
+    click.echo(f"{output}: {facts['tokens']} tokens; {downloads} ({format_bytes(size)}) can be removed", err=True)
     return facts
 
 

@@ -100,16 +100,12 @@ def _blocks(
     if not 2 * _COMMON_WORDS <= vocabulary <= 2**32:
         raise UsageError(f"--vocab {vocabulary}: give {2 * _COMMON_WORDS} to {2**32} ids (65536 is usual)")
     if not 2 <= documents_mean < math.inf:
-        raise UsageError(
-            f"--documents-mean {documents_mean}: a document has 2 tokens at least (800 is usual)"
-        )
+        raise UsageError(f"--documents-mean {documents_mean}: a document has 2 tokens at least (800 is usual)")
     if not 0 < exponent <= 4:
         raise UsageError(f"--exponent {exponent}: give a number over 0 and up to 4 (text is near 1)")
     if not 0 <= quoted <= 0.9:
         raise UsageError(f"--quoted {quoted}: give a share of 0 to 0.9 (0.2 is usual)")
-    words = (
-        np.random.Generator(np.random.PCG64(seed)).permutation(vocabulary - 1).astype(ids_dtype(vocabulary))
-    )
+    words = np.random.Generator(np.random.PCG64(seed)).permutation(vocabulary - 1).astype(ids_dtype(vocabulary))
     words += 1
     salt = np.uint64(int(_MIX[1]) * seed % 2**64)
     for index, first in enumerate(range(0, tokens, _BLOCK_TOKENS)):
@@ -187,9 +183,7 @@ def _hash(rank: np.ndarray, slot: np.ndarray, salt: np.uint64) -> np.ndarray:
 def _quote(random: np.random.Generator, ranks: np.ndarray, share: float) -> np.ndarray:
     """``ranks`` with spans of it replaced by what stood before them, be that a quotation itself."""
     count = len(ranks)
-    spans = int(
-        -math.log1p(-share) * count / _QUOTE_TOKENS
-    )  # they overlap: a share of 1 - exp(-...) is covered
+    spans = int(-math.log1p(-share) * count / _QUOTE_TOKENS)  # they overlap: a share of 1 - exp(-...) is covered
     start = random.integers(_QUOTE_TOKENS, max(count, _QUOTE_TOKENS + 1), spans)
     length = np.minimum(random.geometric(1 / _QUOTE_TOKENS, spans), count - start)
     distance = (_QUOTE_TOKENS * (start / _QUOTE_TOKENS) ** random.random(spans)).astype(np.int64)

@@ -110,9 +110,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
                     yield file
             except (gzip.BadGzipFile, EOFError, zlib.error) as error:
                 size = path.stat().st_size
-                raise DataError(
-                    f"{path}: damaged or truncated .gz of {size} bytes ({error}); copy it again"
-                ) from None
+                raise DataError(f"{path}: damaged or truncated .gz of {size} bytes ({error}); copy it again") from None
         elif path.suffix == ".zst":
             with zst.unpacked(raw, path) as file:
                 file.seek(0)

@@ -57,8 +57,7 @@ def rwkv_tokenizer(eot: int | None = None) -> TextTokenizer:
         from pyrwkv_tokenizer import RWKVTokenizer
     except ImportError:
         raise UsageError(
-            f"the RWKV World tokenizer (65,536 ids) is not installed: {NEEDS_TEXT}, "
-            "or pass --tokenizer tokenizer.json"
+            f"the RWKV World tokenizer (65,536 ids) is not installed: {NEEDS_TEXT}, or pass --tokenizer tokenizer.json"
         ) from None
     vocabulary = 65_536
     eot = _checked_eot(0 if eot is None else eot, vocabulary)
@@ -79,9 +78,7 @@ def file_tokenizer(path: str | os.PathLike, eot: int | None = None) -> TextToken
     library = _tokenizers()
     path = Path(path)
     if not path.is_file():
-        raise UsageError(
-            f"unknown tokenizer {str(path)!r}: the 2 ways are 'rwkv' and the path of a tokenizer.json"
-        )
+        raise UsageError(f"unknown tokenizer {str(path)!r}: the 2 ways are 'rwkv' and the path of a tokenizer.json")
     try:
         model = library.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
@@ -178,8 +175,7 @@ def _named_eot(ids: dict[str, int], name: str) -> int:
         if spelling in ids:
             return ids[spelling]
     raise UsageError(
-        f"{name}: none of its {len(ids)} tokens ends a text (looked for {', '.join(EOT_NAMES)}); "
-        "pass --eot ID"
+        f"{name}: none of its {len(ids)} tokens ends a text (looked for {', '.join(EOT_NAMES)}); pass --eot ID"
     )
 
 

@@ -23,9 +23,7 @@ _ATTEMPTS = 3
 _SECONDS = 600  # for one attempt at one wheel
 # The same wheel whatever machine asks, since it is read and not run; all but one are pure Python anyway.
 _PLATFORMS = ("any", "manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_28_x86_64")
-_NO_PIP = (
-    "the demo corpus needs pip to download its packages, and this Python has none: run python -m ensurepip"
-)
+_NO_PIP = "the demo corpus needs pip to download its packages, and this Python has none: run python -m ensurepip"
 
 
 @dataclass(frozen=True)

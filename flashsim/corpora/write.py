@@ -28,9 +28,7 @@ def ids_dtype(vocabulary: int) -> np.dtype:
 def _checked(output: str | os.PathLike) -> Path:
     path = Path(output)
     if path.suffix == ".json":
-        raise UsageError(
-            f"{path}: the facts go into the .json beside the token file, 1 name for 2 files: give a .bin"
-        )
+        raise UsageError(f"{path}: the facts go into the .json beside the token file, 1 name for 2 files: give a .bin")
     if path.is_dir():
         raise UsageError(f"{path} is a folder (1 name, 2 meanings): give the name of a file")
     return path
@@ -41,9 +39,7 @@ def _temporary(output: Path) -> BinaryIO:
         output.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryFile(prefix=".flashsim-", dir=output.parent)
     except OSError as error:
-        raise UsageError(
-            f"cannot write {output}: {error.strerror} (errno {error.errno}); choose another -o"
-        ) from None
+        raise UsageError(f"cannot write {output}: {error.strerror} (errno {error.errno}); choose another -o") from None
 
 
 class Spool:

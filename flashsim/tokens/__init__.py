@@ -67,9 +67,7 @@ def open_tokens(
     if len(ids) == 0:
         raise DataError(f"{path}: 0 tokens behind its {reader.NAME} header: write it again")
     if wanted is not None and wanted.name != ids.dtype.name:
-        raise DataError(
-            f"{path}: its {reader.NAME} header says {ids.dtype.name}, --dtype {wanted.name}: drop --dtype"
-        )
+        raise DataError(f"{path}: its {reader.NAME} header says {ids.dtype.name}, --dtype {wanted.name}: drop --dtype")
     if vocab_size is not None and vocab_size - 1 > np.iinfo(ids.dtype).max:
         raise DataError(
             f"{path}: a vocabulary of {vocab_size}{size_from} does not fit {ids.dtype.name}, which ends at "

@@ -35,17 +35,13 @@ def find_boundaries(
         return None, None, f"none (--eot none{overridden})"
     if eot is not None:
         if not 0 <= eot < limit:
-            raise UsageError(
-                f"--eot {eot} is outside the ids ({held}): give the EOT id of the file's tokenizer"
-            )
+            raise UsageError(f"--eot {eot} is outside the ids ({held}): give the EOT id of the file's tokenizer")
         return eot, None, f"--eot {eot}{overridden}"
     if payload.starts is not None:
         return None, payload.starts, payload.boundary
     if sidecar.eot is not None:
         if sidecar.eot >= limit:
-            raise DataError(
-                f"{sidecar.path}: eot {sidecar.eot} is outside the ids ({held}): mend it, or pass --eot"
-            )
+            raise DataError(f"{sidecar.path}: eot {sidecar.eot} is outside the ids ({held}): mend it, or pass --eot")
         return sidecar.eot, None, f"eot {sidecar.eot} ({sidecar.path.name})"
     return None, None, "none"
 
@@ -56,20 +52,14 @@ def document_starts(path: Path, tokens: int) -> np.ndarray:
         starts = npy.read(source, None, None).ids
     if len(starts) == 0 or starts[0] != 0:
         found = f"is {starts[0]}" if len(starts) else "is missing (0 entries)"
-        raise DataError(
-            f"{path}: its first document start {found}, not 0: add the start of the first document"
-        )
+        raise DataError(f"{path}: its first document start {found}, not 0: add the start of the first document")
     for first in range(0, len(starts), _PIECE_ITEMS):
         piece = starts[max(first - 1, 0) : first + _PIECE_ITEMS]
         falls = piece[1:] <= piece[:-1]
         if falls.any():
             at = max(first - 1, 0) + int(np.argmax(falls)) + 1
-            raise DataError(
-                f"{path}: start {at} is {starts[at]} after {starts[at - 1]}: sort them and drop repeats"
-            )
+            raise DataError(f"{path}: start {at} is {starts[at]} after {starts[at - 1]}: sort them and drop repeats")
     if starts[-1] >= tokens:
         at = int(np.searchsorted(starts, np.asarray(tokens, starts.dtype)))
-        raise DataError(
-            f"{path}: start {at} is {starts[at]}, but there are {tokens} tokens: starts of another build?"
-        )
+        raise DataError(f"{path}: start {at} is {starts[at]}, but there are {tokens} tokens: starts of another build?")
     return np.asarray(starts, np.int64)

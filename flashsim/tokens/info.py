@@ -15,9 +15,7 @@ from flashsim.tokens.stream import Chunk, TokenStream
 SHORT_TOKENS = 100_000  # below this a stream does not stand for real text
 TOPS = (1, 100, 10_000)
 
-_PASS_KEYS = (
-    1 << 25
-)  # keys of one order in memory at a time: 256 MiB, and as much again while they are sorted
+_PASS_KEYS = 1 << 25  # keys of one order in memory at a time: 256 MiB, and as much again while they are sorted
 _KEY_BITS = 64
 
 

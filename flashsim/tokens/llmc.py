@@ -25,15 +25,11 @@ def sniff(source: Source) -> bool:
 def read(source: Source, dtype: np.dtype | None, vocab_size: int | None) -> Payload:
     """Map the ids. Raises DataError unless magic, version and count x width == size - 1024 all agree."""
     if source.size < _HEADER_BYTES and sniff(source):
-        raise source.error(
-            f"truncated: {source.size} of {_HEADER_BYTES} header bytes; copy or write it again"
-        )
+        raise source.error(f"truncated: {source.size} of {_HEADER_BYTES} header bytes; copy or write it again")
     magic, version, count = (int.from_bytes(source.head[at : at + 4], "little") for at in (0, 4, 8))
     if magic not in _KINDS:
         known = " or ".join(map(str, _KINDS))
-        raise source.error(
-            f"no llm.c header: it begins with {magic}, not {known}; drop --format, or try --format raw"
-        )
+        raise source.error(f"no llm.c header: it begins with {magic}, not {known}; drop --format, or try --format raw")
     expected_version, ids_dtype = _KINDS[magic]
     if version != expected_version:
         raise source.error(
@@ -41,9 +37,7 @@ def read(source: Source, dtype: np.dtype | None, vocab_size: int | None) -> Payl
             "again, or save the ids as .npy"
         )
     _check_width(source, count, ids_dtype)
-    source.require_size(
-        _HEADER_BYTES + count * ids_dtype.itemsize, f"the header and {count} {ids_dtype} tokens"
-    )
+    source.require_size(_HEADER_BYTES + count * ids_dtype.itemsize, f"the header and {count} {ids_dtype} tokens")
     return Payload(source.map(ids_dtype, _HEADER_BYTES, count))
 
 

@@ -51,9 +51,7 @@ def sniff(source: Source) -> bool:
 def read(source: Source, dtype: np.dtype | None, vocab_size: int | None) -> Payload:
     """Map the ids and check the whole index. Raises DataError where the two files disagree in any entry."""
     if source.path.suffix != ".bin":
-        raise source.error(
-            "Megatron needs 2 uncompressed files, NAME.bin and NAME.idx: unpack or rename it first"
-        )
+        raise source.error("Megatron needs 2 uncompressed files, NAME.bin and NAME.idx: unpack or rename it first")
     _, index = _both(source.path, source.path.with_suffix(".idx"))
     with opened(index) as source_index:
         ids_dtype, lengths, pointers, documents = _index(source_index)
@@ -82,9 +80,7 @@ def _both(data: Path, index: Path) -> tuple[Path, Path]:
 def _index(source: Source) -> tuple[np.dtype, np.ndarray, np.ndarray, np.ndarray]:
     """dtype of the ids; sequence lengths (int32), pointers (int64) and document index (int64), all mapped."""
     if not source.head.startswith(_MAGIC):
-        raise source.error(
-            f"no Megatron index: it begins with {source.head[:9]!r}, not {_MAGIC!r}; build it again"
-        )
+        raise source.error(f"no Megatron index: it begins with {source.head[:9]!r}, not {_MAGIC!r}; build it again")
     if len(source.head) < _HEADER.size:
         raise source.error(f"truncated: {source.size} of {_HEADER.size} header bytes; copy or build it again")
     _, version, code, sequences, documents = _HEADER.unpack_from(source.head)
@@ -113,9 +109,7 @@ def _check_pointers(source: Source, lengths: np.ndarray, pointers: np.ndarray, w
         sizes = lengths[first : first + _PIECE_ITEMS].astype(np.int64) * width
         if sizes.min() < 0:
             bad = int(np.argmax(sizes < 0))
-            raise source.error(
-                f"sequence {first + bad} has a length of {sizes[bad] // width} tokens: build it again"
-            )
+            raise source.error(f"sequence {first + bad} has a length of {sizes[bad] // width} tokens: build it again")
         ends = end + np.cumsum(sizes)
         wrong = pointers[first : first + _PIECE_ITEMS] != ends - sizes
         if wrong.any():
@@ -130,9 +124,7 @@ def _check_pointers(source: Source, lengths: np.ndarray, pointers: np.ndarray, w
     return end
 
 
-def _document_starts(
-    source: Source, documents: np.ndarray, pointers: np.ndarray, width: int, count: int
-) -> np.ndarray:
+def _document_starts(source: Source, documents: np.ndarray, pointers: np.ndarray, width: int, count: int) -> np.ndarray:
     """int64 token positions at which a document starts; empty documents leave none. Raises DataError."""
     sequences = len(pointers)
     if len(documents) == 0 or documents[0] != 0 or documents[-1] != sequences:

@@ -24,24 +24,16 @@ def read(source: Source, dtype: np.dtype | None, vocab_size: int | None) -> Payl
     source.file.seek(0)
     version = tuple(source.head[6:8])
     if len(version) == 2 and version not in _HEADER_READERS:
-        raise source.error(
-            f"a .npy of version {version[0]}.{version[1]}, expected 1.0 or 2.0: numpy.save it again"
-        )
+        raise source.error(f"a .npy of version {version[0]}.{version[1]}, expected 1.0 or 2.0: numpy.save it again")
     try:
         shape, fortran_order, held = _HEADER_READERS[np.lib.format.read_magic(source.file)](source.file)
-    except (
-        Exception
-    ) as error:  # numpy lets through what its parsers raise: ValueError, TokenError, TypeError ...
-        raise source.error(
-            f"a broken .npy header in its {source.size} bytes ({error}): numpy.save it again"
-        ) from None
+    except Exception as error:  # numpy lets through what its parsers raise: ValueError, TokenError, TypeError ...
+        raise source.error(f"a broken .npy header in its {source.size} bytes ({error}): numpy.save it again") from None
     if held.hasobject or held.kind not in "iu":
         raise source.error(f"a .npy of dtype {held}, 1-D integers expected: numpy.save it again as integers")
     if len(shape) != 1 or shape[0] < 0 or fortran_order:
         order = "Fortran" if fortran_order else "C"
-        raise source.error(
-            f"a .npy of shape {shape} in {order} order, 1-D integers expected: numpy.save(ids.ravel())"
-        )
+        raise source.error(f"a .npy of shape {shape} in {order} order, 1-D integers expected: numpy.save(ids.ravel())")
     (count,), offset = shape, source.file.tell()
     source.require_size(offset + count * held.itemsize, f"the header and {count} {held} items")
     return Payload(source.map(held, offset, count))

@@ -35,15 +35,11 @@ class Sidecar:
             return cls(path)
         size = path.stat().st_size
         if size > _MAX_BYTES:
-            raise DataError(
-                f"{path}: {size} bytes, over the {_MAX_BYTES} of a JSON about a token file: rename it"
-            )
+            raise DataError(f"{path}: {size} bytes, over the {_MAX_BYTES} of a JSON about a token file: rename it")
         try:
             facts = json.loads(path.read_bytes())
         except (ValueError, RecursionError) as error:
-            raise DataError(
-                f"{path}: broken JSON beside the token file ({error}): mend, rename or remove it"
-            ) from None
+            raise DataError(f"{path}: broken JSON beside the token file ({error}): mend, rename or remove it") from None
         if not isinstance(facts, dict):
             return cls(path)
         known = {key: facts[key] for key in _KINDS if facts.get(key) is not None}
@@ -51,7 +47,5 @@ class Sidecar:
             kind = _KINDS[key]
             if type(value) is not kind or value < (key == "vocabulary"):
                 wanted = "true or false" if kind is bool else "a whole number"
-                raise DataError(
-                    f'{path}: "{key}" is {json.dumps(value)[:40]}, {wanted} expected: mend or rename it'
-                )
+                raise DataError(f'{path}: "{key}" is {json.dumps(value)[:40]}, {wanted} expected: mend or rename it')
         return cls(path, **known)

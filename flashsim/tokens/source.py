@@ -59,9 +59,7 @@ class Source:
         if self.size < expected:
             raise self.error(f"truncated: {self.size} of {expected} bytes ({held}); copy or write it again")
         if self.size > expected:
-            raise self.error(
-                f"{self.size - expected} bytes over: {held} end at byte {expected}; write it again"
-            )
+            raise self.error(f"{self.size - expected} bytes over: {held} end at byte {expected}; write it again")
 
 
 @contextmanager
@@ -86,9 +84,7 @@ def _regular_file(path: Path) -> BinaryIO:
     try:
         mode = path.stat().st_mode  # before open(): opening a FIFO would wait for its writer
         if not stat.S_ISREG(mode):
-            raise DataError(
-                f"{path} is {_kind(mode)} (mode {stat.filemode(mode)}): give a file that can be mapped"
-            )
+            raise DataError(f"{path} is {_kind(mode)} (mode {stat.filemode(mode)}): give a file that can be mapped")
         return open(path, "rb")
     except FileNotFoundError:
         raise DataError(f"{path}: no such file (errno 2): check the path") from None

@@ -64,9 +64,7 @@ class TokenStream:
             return "tokens"
         return Path(self.path.name.removesuffix(".zst")).stem
 
-    def chunks(
-        self, context: int, begin: int = 0, end: int | None = None, size: int = CHUNK_TOKENS
-    ) -> Iterator[Chunk]:
+    def chunks(self, context: int, begin: int = 0, end: int | None = None, size: int = CHUNK_TOKENS) -> Iterator[Chunk]:
         """Yield tokens [begin, end) in pieces of at most ``size`` tokens.
 
         ``context`` ids before each piece come with it (fewer at the very start of the stream), so n-grams of
@@ -102,15 +100,11 @@ def _out_of_range(position: int, value: int, stream: TokenStream) -> str:
     where = f"{stream.path or 'tokens'}: token {position} is {value}"
     signed = value - 2 ** (8 * dtype.itemsize)
     if value < 0:
-        return (
-            f"{where}, a negative id ({dtype.name}): a placeholder or a wrong --dtype; write the ids unsigned"
-        )
+        return f"{where}, a negative id ({dtype.name}): a placeholder or a wrong --dtype; write the ids unsigned"
     if signed >= -128 and dtype.itemsize > 1:  # -1, -100 and their like
         where += f" ({signed} if it was written as int{8 * dtype.itemsize})"
     if stream.vocab_size is None or value < stream.vocab_size:
-        return (
-            f"{where}, over 31 bits ({dtype.name}), and no vocabulary is: a placeholder, or a wrong --dtype?"
-        )
+        return f"{where}, over 31 bits ({dtype.name}), and no vocabulary is: a placeholder, or a wrong --dtype?"
     fits = "uint16" if stream.vocab_size <= 2**16 else "uint32"
     other = "" if dtype.name == fits else f" (read as {dtype.name}, where {fits} would fit it)"
     return (

@@ -51,9 +51,7 @@ def _unpack(packed: BinaryIO, target: BinaryIO, decompressor, path: Path) -> Non
         frame = decompressor.decompressobj()  # one frame; unlike the stream readers it tells whether it ended
         while not frame.eof:
             if not piece:
-                raise DataError(
-                    f"{path}: truncated .zst: its frame is open at byte {packed.tell()}; copy it again"
-                )
+                raise DataError(f"{path}: truncated .zst: its frame is open at byte {packed.tell()}; copy it again")
             target.write(frame.decompress(piece))
             piece = frame.unused_data if frame.eof else packed.read(_PIECE_BYTES)
         piece = piece or packed.read(_PIECE_BYTES)

@@ -87,19 +87,15 @@ def test_languages_are_told_by_script(text, language, expected):
 
 def test_a_line_is_kept_once_and_tables_of_data_are_dropped():
     seen = set()
-    assert list(
-        clean_documents([PROSE, f"{PROSE}\nAnother line that was not there before.", "short"], "en", seen)
-    ) == [f"{PROSE}\n\nAnother line that was not there before."]
+    assert list(clean_documents([PROSE, f"{PROSE}\nAnother line that was not there before.", "short"], "en", seen)) == [
+        f"{PROSE}\n\nAnother line that was not there before."
+    ]
     assert list(clean_documents([PROSE], "en", seen)) == []
-    assert (
-        list(clean_documents(["\n".join(f"value {n % 10}, 0, 0, 0" for n in range(900))], "en", seen)) == []
-    )
+    assert list(clean_documents(["\n".join(f"value {n % 10}, 0, 0, 0" for n in range(900))], "en", seen)) == []
 
 
 def test_budgets_bound_each_kind_and_language():
-    documents = [Document(0, "prose", "de", "x" * 10) for _ in range(9)] + [
-        Document(0, "code", "c", "y" * 10)
-    ]
+    documents = [Document(0, "prose", "de", "x" * 10) for _ in range(9)] + [Document(0, "code", "c", "y" * 10)]
     chosen = within_budgets(documents, {"prose/de": 35, "code/c": 100})
     assert sorted(document.group for document in chosen) == ["code/c", "prose/de", "prose/de", "prose/de"]
 
@@ -109,12 +105,8 @@ def tiny(tmp_path, monkeypatch):
     """Two sources, of which pip "downloads" the first; returns the folder and the calls of pip."""
     made, draw = tmp_path / "made.whl", random.Random(0)
     with ZipFile(made, "w") as archive:
-        archive.writestr(
-            "pkg/docs/a.txt", "\n".join(" ".join(draw.choices(PROSE.split(), k=9)) for _ in range(60))
-        )
-        archive.writestr(
-            "pkg/code.py", "".join(f"def f{n}():\n    return {n * n * 7919}\n" for n in range(80))
-        )
+        archive.writestr("pkg/docs/a.txt", "\n".join(" ".join(draw.choices(PROSE.split(), k=9)) for _ in range(60)))
+        archive.writestr("pkg/code.py", "".join(f"def f{n}():\n    return {n * n * 7919}\n" for n in range(80)))
     have = Package(
         Wheel("have", "1", sha256_of(made), made.stat().st_size),
         "MIT",
@@ -132,9 +124,7 @@ def tiny(tmp_path, monkeypatch):
         return ""
 
     monkeypatch.setattr(wheels, "_pip_download", pip)
-    monkeypatch.setattr(
-        demo, "demo_sources", lambda: ([have, lack], {"prose/en": 10**6, "code/python": 10**6})
-    )
+    monkeypatch.setattr(demo, "demo_sources", lambda: ([have, lack], {"prose/en": 10**6, "code/python": 10**6}))
     return tmp_path / "corpora", calls
 
 

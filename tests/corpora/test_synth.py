@@ -43,9 +43,7 @@ def test_fresh_ranks_follow_zipf_mandelbrot():
     cumulative = (edges[0] ** -0.05 - edges**-0.05) / (edges[0] ** -0.05 - edges[-1] ** -0.05)
     found = np.bincount(ranks, minlength=5001)[1:] / len(ranks)
     assert (ranks.min(), ranks.max()) == (1, 5000)
-    assert (
-        np.abs(np.cumsum(found) - cumulative[1:]).max() < 0.003
-    )  # Kolmogorov-Smirnov, far over its 5 % bound
+    assert np.abs(np.cumsum(found) - cumulative[1:]).max() < 0.003  # Kolmogorov-Smirnov, far over its 5 % bound
 
 
 def test_pairs_and_triples_repeat_as_they_do_in_text():
@@ -57,9 +55,7 @@ def test_pairs_and_triples_repeat_as_they_do_in_text():
 
 
 def test_quotations_repeat_long_spans():
-    assert distinct(synthesise(200_000, quoted=0.5)[0], 4) < 0.7 * distinct(
-        synthesise(200_000, quoted=0)[0], 4
-    )
+    assert distinct(synthesise(200_000, quoted=0.5)[0], 4) < 0.7 * distinct(synthesise(200_000, quoted=0)[0], 4)
 
 
 def test_the_file_is_the_stream_and_says_that_it_is_synthetic(tmp_path, monkeypatch):

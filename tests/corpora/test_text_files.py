@@ -48,9 +48,7 @@ def test_compressed_files_read_as_plain_ones(tmp_path, ending):
     assert source.bytes == len(text.encode())
 
 
-@pytest.mark.parametrize(
-    ("ending", "pack"), [(".gz", gzip.compress), (".zst", zstandard.ZstdCompressor().compress)]
-)
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".zst", zstandard.ZstdCompressor().compress)])
 def test_a_truncated_compressed_file_is_refused(tmp_path, ending, pack):
     path = tmp_path / f"a{ending}"
     path.write_bytes(pack(bytes(range(65, 91)) * 3000)[:-6])

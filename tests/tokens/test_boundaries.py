@@ -22,9 +22,7 @@ def starts_of(stream, size=100):
     """All document starts, as positions in the stream."""
     starts, first = {0}, 0
     for chunk in stream.chunks(2, size=size):
-        starts |= {
-            first - chunk.context + int(start) for start in chunk.starts if start >= max(chunk.context, 1)
-        }
+        starts |= {first - chunk.context + int(start) for start in chunk.starts if start >= max(chunk.context, 1)}
         first += len(chunk.ids) - chunk.context
     return sorted(starts)
 
@@ -135,9 +133,7 @@ def test_eot_against_the_index_of_a_megatron_pair(tmp_path):
     (tmp_path / "m.json").write_text(json.dumps({"eot": 8}))  # the index is the nearer source
     assert open_tokens(tmp_path / "m").boundary == "Megatron document index"
     overridden = open_tokens(tmp_path / "m", eot=0)
-    assert (
-        overridden.boundary == "--eot 0, overrides the Megatron document index" and overridden.starts is None
-    )
+    assert overridden.boundary == "--eot 0, overrides the Megatron document index" and overridden.starts is None
     assert starts_of(overridden) == [0, 3, 5, 6]
     assert open_tokens(tmp_path / "m", eot="none").boundary == (
         "none (--eot none, overrides the Megatron document index)"

@@ -19,9 +19,7 @@ def written(path, ids=IDS, magic=20240520, version=1, count=None, dtype="uint16"
 @pytest.mark.parametrize(("magic", "version", "dtype"), [(20240520, 1, "uint16"), (20240801, 7, "uint32")])
 @pytest.mark.parametrize("count", [1, 2, 100])
 def test_both_kinds(tmp_path, magic, version, dtype, count):
-    path = written(
-        tmp_path / "whatever.npy", IDS[:count], magic, version, dtype=dtype
-    )  # the ending says nothing
+    path = written(tmp_path / "whatever.npy", IDS[:count], magic, version, dtype=dtype)  # the ending says nothing
     for form in (None, "llmc"):
         stream = open_tokens(path, format=form)
         assert stream.format == "llmc" and stream.ids.dtype == dtype and stream.notes == ()

@@ -74,9 +74,7 @@ def test_bytes_over(tmp_path):
         open_tokens(path)
 
 
-@pytest.mark.parametrize(
-    "header", [b"{'descr': '<u2'}", b"{" * 200, b"\xff\xfe", b"{'descr': 7, 'fortran_order': 0}"]
-)
+@pytest.mark.parametrize("header", [b"{'descr': '<u2'}", b"{" * 200, b"\xff\xfe", b"{'descr': 7, 'fortran_order': 0}"])
 def test_broken_header(tmp_path, header):
     path = tmp_path / "a.npy"
     header = header.ljust(117) + b"\n"

@@ -78,9 +78,7 @@ def test_no_vocabulary(tmp_path, vocab_size):
 def test_vocabulary_that_the_dtype_cannot_hold(tmp_path, dtype, vocab_size):
     path = saved(tmp_path / "a.npy", [1, 2, 3], dtype)
     largest = np.iinfo(dtype).max
-    with pytest.raises(
-        DataError, match=rf"vocabulary of {vocab_size} does not fit {dtype}, .* {largest}: .*uint32"
-    ):
+    with pytest.raises(DataError, match=rf"vocabulary of {vocab_size} does not fit {dtype}, .* {largest}: .*uint32"):
         open_tokens(path, vocab_size=vocab_size)
     assert len(open_tokens(path, vocab_size=largest + 1)) == 3
 

@@ -38,9 +38,7 @@ def test_ids_over_16_bits_are_seen_as_uint32(tmp_path):
 @pytest.mark.parametrize(("held", "wrong"), [("uint16", "uint32"), ("uint32", "uint16")])
 def test_dtype_against_the_content_is_refused_with_the_other(tmp_path, held, wrong):
     path = written(tmp_path / "a.bin", TEXT_LIKE, held)
-    with pytest.raises(
-        DataError, match=rf"--dtype {wrong} is against.*Pass --dtype {held}.*\.npy, .*never doubted"
-    ):
+    with pytest.raises(DataError, match=rf"--dtype {wrong} is against.*Pass --dtype {held}.*\.npy, .*never doubted"):
         open_tokens(path, dtype=wrong)
 
 

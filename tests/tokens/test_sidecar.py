@@ -73,9 +73,7 @@ def test_wrong_kinds(path, facts, message):
 @pytest.mark.parametrize("tokens", [49, 0])
 def test_another_build(path, tokens):
     beside(path, {"tokens": tokens})
-    with pytest.raises(
-        DataError, match=rf"50 tokens, but corpus\.json beside it says {tokens}: .*different builds"
-    ):
+    with pytest.raises(DataError, match=rf"50 tokens, but corpus\.json beside it says {tokens}: .*different builds"):
         open_tokens(path)
 
 

@@ -18,9 +18,7 @@ def joined(stream, context, size, begin=0):
         assert chunk.context == min(context, at) and len(chunk.ids) - chunk.context <= size
         assert chunk.ids[: chunk.context].tolist() == stream.ids[at - chunk.context : at].tolist()
         ids += chunk.ids[chunk.context :].tolist()
-        starts += [
-            at + start - chunk.context for start in chunk.starts.tolist() if start >= max(chunk.context, 1)
-        ]
+        starts += [at + start - chunk.context for start in chunk.starts.tolist() if start >= max(chunk.context, 1)]
         at += len(chunk.ids) - chunk.context
     return ids, starts
 

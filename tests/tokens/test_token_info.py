@@ -31,9 +31,7 @@ def counted(documents, order):
     counts = sorted(Counter(ngrams).values(), reverse=True)
     total = max(len(ngrams), 1)
     entropy = -sum(count / total * math.log2(count / total) for count in counts)
-    return NgramCounts(
-        len(ngrams), len(counts), entropy, *(sum(counts[:top]) / total for top in (1, 100, 10_000))
-    )
+    return NgramCounts(len(ngrams), len(counts), entropy, *(sum(counts[:top]) / total for top in (1, 100, 10_000)))
 
 
 def split_behind(ids, eot):

@@ -47,9 +47,7 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path, monkeypatch):
 def test_several_frames_and_skippable_ones(tmp_path):
     content, path = llmc_bytes(), tmp_path / "a.bin.zst"
     skippable = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"info"
-    frames = [
-        zstandard.compress(content[first : first + 100_001]) for first in range(0, len(content), 100_001)
-    ]
+    frames = [zstandard.compress(content[first : first + 100_001]) for first in range(0, len(content), 100_001)]
     path.write_bytes(skippable + skippable.join(frames))
     assert np.array_equal(open_tokens(path).ids, IDS)
 
@@ -88,9 +86,7 @@ def test_junk_behind_the_last_frame(tmp_path):
 
 def test_window_over_the_limit(tmp_path):
     parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=28)
-    writer = zstandard.ZstdCompressor(
-        compression_params=parameters
-    ).compressobj()  # size unknown: window kept
+    writer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()  # size unknown: window kept
     path = tmp_path / "a.bin.zst"
     path.write_bytes(writer.compress(llmc_bytes()) + writer.flush())
     with pytest.raises(DataError, match="window over 134217728 bytes, pack it again with --long=27"):
