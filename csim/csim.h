@@ -2,7 +2,7 @@
  *
  * Contract of every function: returns >= 0 (a count, or 0) or -errno; never prints, exits, or keeps globals; the caller
  * owns every buffer; nothing is allocated here. Each kernel has a numba twin of the same name in
- * flashsim/kernels/nb.py and a plain-Python reference in tests/reference.py, and all three agree to the last bit.
+ * flashsim/kernels/nb/ and a plain-Python reference in tests/reference.py, and all three agree to the last bit.
  *
  * The lines between the two BINDING marks are also what the Python binding is generated from: plain C
  * declarations only.
@@ -95,6 +95,25 @@ struct fs_lru {
  * missed in (0 = a hit even in the smallest, because a hit in one is a hit in every larger one).
  * Returns 0, -EINVAL for a bad state, or -ERANGE at the first id that is not below `pages` (the ids before it count). */
 int fs_lru_run(struct fs_lru *lru, const uint32_t *trace, int64_t count, uint8_t *classes);
+
+/* ---- the other policies: one file each, one capacity a run ----------------------------------------------------------
+ *
+ * All have the same form: fs_NAME_run goes on with a piece of the trace over a state that the caller owns. What the
+ * fields of a record mean is said in the policy's .c file; how many there are, and every constant, in
+ * flashsim/cache/NAME.py. All buffers start zeroed.
+ */
+struct fs_policy {
+    uint64_t capacity; /* pages */
+    uint64_t pages;    /* every id is below this */
+    uint64_t slots;    /* records of `slot` */
+    uint32_t *page;    /* [pages][fields] a record for each page */
+    uint32_t *slot;    /* [slots][fields] records of queues and rings */
+    int64_t *reg;      /* [32] registers: reg[0] counts misses, the rest are the policy's */
+};
+
+/* trace: `count` page ids in access order. missed: NULL, or one byte a reference, 1 where it missed. Returns 0,
+ * -EINVAL for a bad state, or -ERANGE at the first id that is not below `pages` (the ids before it count). */
+int fs_fifo_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
 
 /* BINDING END */
 #endif

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,24 +22,43 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     """A binary file that becomes ``path`` when the block ends well, and leaves no trace when it does not.
 
     The data is written beside ``path`` under a temporary name and renamed, so a run killed at any moment leaves
-    either the old file or the new one. Missing parent folders are made.
+    either the old file or the new one. Missing parent folders are made. Raises UsageError where it cannot be written.
     """
-    target = Path(path)
+    target, temporary = Path(path), None
+    new_folders = [folder for folder in target.parents if not os.path.exists(folder)]
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.is_dir():
-            raise UsageError(f"{target} is a folder (1 name, 2 meanings): give the name of a file")
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    except OSError as error:
-        raise UsageError(f"cannot write {target}: {error.strerror} (errno {error.errno}); choose another -o") from None
-    try:
+        handle, temporary = _temporary_beside(target)
         with os.fdopen(handle, "w+b") as file:
             yield file
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        for folder in new_folders:
+            with suppress(OSError):  # somebody else's file is in it by now
+                folder.rmdir()
         raise
+
+
+def _temporary_beside(target: Path) -> tuple[int, str]:
+    try:
+        if target.is_dir():
+            raise UsageError(f"{target} is a folder (1 name, 2 meanings): give the name of a file")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    except OSError as error:
+        raise UsageError(f"cannot write {target}: {error.strerror} (errno {error.errno}); choose another -o") from None
+
+
+class _Tried(Exception):
+    pass
+
+
+def require_writable(path: str | os.PathLike) -> None:
+    """Raise UsageError before a long run where :func:`replacing` would raise it after; leaves no trace."""
+    with suppress(_Tried), replacing(path):
+        raise _Tried
 
 
 def _umask() -> int:
@@ -49,9 +68,9 @@ def _umask() -> int:
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
-    """Replace ``path`` by ``text`` (UTF-8), all or nothing."""
+    """Replace ``path`` by ``text`` (UTF-8), all or nothing. File names that are not UTF-8 are written as JSON can."""
     with replacing(path) as file:
-        file.write(text.encode())
+        file.write(text.encode(errors="backslashreplace"))
 
 
 class NpyWriter:
@@ -113,8 +132,28 @@ def _cpu_model() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def write_facts(beside: str | os.PathLike, facts: dict[str, Any]) -> Path:
-    """Write ``facts`` with :func:`run_facts` as the ``.json`` beside a result; returns its path."""
+def facts_path(beside: str | os.PathLike, kind: str | None) -> Path:
+    """The ``.json`` beside a result whose facts have this ``kind``.
+
+    Raises UsageError where that name is taken by a JSON of another kind: the one beside a token file or another
+    result, which would be lost.
+    """
     path = Path(beside).with_suffix(".json")
+    if path.is_file():
+        try:
+            held = json.loads(path.read_bytes())
+        except ValueError:
+            held = None
+        if not isinstance(held, dict) or held.get("kind") != kind:
+            raise UsageError(
+                f"{path} is there already and belongs to another file (1 name, 2 meanings): choose another -o"
+            )
+    return path
+
+
+def write_facts(beside: str | os.PathLike, facts: dict[str, Any]) -> Path:
+    """Write ``facts`` with :func:`run_facts` as the ``.json`` beside a result; returns its path. Raises UsageError as
+    :func:`facts_path` does."""
+    path = facts_path(beside, facts.get("kind"))
     write_text(path, json.dumps(facts | {"run": run_facts()}, indent=1, ensure_ascii=False) + "\n")
     return path

@@ -8,16 +8,19 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from tokenize import TokenError
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, replacing, sha256_of, write_facts
+from flashsim.files import NpyWriter, facts_path, replacing, sha256_of, write_facts
 from flashsim.kernels import backend as kernels_of
 from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
+
+_KIND = "trace"  # in the JSON beside it
 
 
 class Piece(NamedTuple):
@@ -82,16 +85,19 @@ class Tally:
         return {order: int(self._by_reach[: index + 1].sum()) for index, order in enumerate(self._orders)}
 
 
-def window(stream: TokenStream, skip: int, tokens: int | None) -> tuple[int, int]:
+def window(source: "TokenStream | Trace", skip: int, tokens: int | None) -> tuple[int, int]:
     """[begin, end) of ``tokens`` tokens after the first ``skip``. Raises UsageError where none are left."""
-    if skip >= len(stream):
-        raise UsageError(f"--skip {skip}: {stream.path or 'the stream'} has {len(stream)} tokens; skip fewer")
-    return skip, len(stream) if tokens is None else min(skip + tokens, len(stream))
+    if not 0 <= skip < len(source):
+        raise UsageError(f"--skip {skip}: {source.path or 'the stream'} has {len(source)} tokens; skip fewer")
+    if tokens is not None and tokens < 1:
+        raise UsageError(f"--tokens {tokens}: nothing to read; take 1 token or more")
+    return skip, len(source) if tokens is None else min(skip + tokens, len(source))
 
 
 def source_facts(stream: TokenStream) -> dict[str, Any]:
     """What a result has to say of the token stream that it was made from."""
     return {
+        "name": stream.name,
         "path": str(stream.path) if stream.path else None,
         "sha256": sha256_of(stream.path) if stream.path else None,
         "format": stream.format,
@@ -134,9 +140,12 @@ def write_trace(
     path = Path(path)
     if path.suffix != ".npy":
         raise UsageError(f"{path}: a trace is 1 .npy file and a .json beside it: let -o end in .npy")
+    if stream.path and path.resolve() == stream.path.resolve():
+        raise UsageError(f"{path} is the token file itself (1 name, 2 meanings): choose another -o")
+    facts_path(path, _KIND)
     begin, end = window(stream, skip, tokens)
     ids_per_order = layout.plan(unit).ids_per_order
-    counts_path, tally = path.with_suffix(".counts.npy"), Tally(layout)
+    counts_path, tally = _counts_path(path), Tally(layout)
     count_dtype = np.uint8 if layout.plan(unit).ids_per_token < 256 else np.uint16
     with replacing(path) as ids_file, replacing(counts_path) as counts_file:
         ids, counts = NpyWriter(ids_file, np.uint32), NpyWriter(counts_file, count_dtype)
@@ -146,26 +155,26 @@ def write_trace(
             tally.add(piece.orders)
             progress(len(piece.orders))
         ids.close(), counts.close()
-    varies = any(tally.missing.values())
+        varies = any(tally.missing.values())
+        facts = {
+            "kind": _KIND,
+            "unit": unit,
+            "unit_bytes": layout.unit_bytes(unit),
+            "page_bytes": layout.page_bytes,
+            "ids": ids.count,
+            "ids_below": layout.ids(unit),
+            "tokens": tally.tokens,
+            "skip": skip,
+            "lookups": tally.lookups,
+            "reads_per_token": None if varies else layout.plan(unit).ids_per_token,
+            "counts": counts_path.name if varies else None,
+            "missing_lookups": tally.missing,
+            "backend": backend,
+            "layout": layout_facts(layout),
+            "source": source_facts(stream),  # reads the whole file: before anything is replaced
+        }
     if not varies:
         counts_path.unlink()
-    facts = {
-        "kind": "trace",
-        "unit": unit,
-        "unit_bytes": layout.unit_bytes(unit),
-        "page_bytes": layout.page_bytes,
-        "ids": ids.count,
-        "ids_below": layout.ids(unit),
-        "tokens": tally.tokens,
-        "skip": skip,
-        "lookups": tally.lookups,
-        "reads_per_token": None if varies else layout.plan(unit).ids_per_token,
-        "counts": counts_path.name if varies else None,
-        "missing_lookups": tally.missing,
-        "backend": backend,
-        "layout": layout_facts(layout),
-        "source": source_facts(stream),
-    }
     write_facts(path, facts)
     return facts
 
@@ -193,11 +202,24 @@ class Trace:
         ids, counts = _mapped(path), None
         if len(ids) != facts["ids"] or ids.dtype != np.uint32:
             raise DataError(f"{path}: {len(ids)} {ids.dtype} ids, its JSON says {facts['ids']} uint32: trace it again")
-        if facts["counts"]:
-            counts = _mapped(path.with_name(facts["counts"]))
-            if len(counts) != facts["tokens"]:
-                raise DataError(f"{facts['counts']}: {len(counts)} counts for {facts['tokens']} tokens: trace it again")
-        return cls(path, ids, counts, facts)
+        if facts["reads_per_token"] is None:
+            counts = _mapped(_counts_path(path))
+            if len(counts) != facts["tokens"] or counts.dtype not in (np.uint8, np.uint16):
+                raise DataError(
+                    f"{_counts_path(path)}: {len(counts)} {counts.dtype} counts for {facts['tokens']} tokens: "
+                    "trace it again"
+                )
+        trace = cls(path, ids, counts, facts)
+        if trace.reads_before(len(trace)) != len(ids):
+            raise DataError(
+                f"{path}: {len(ids)} ids for the {trace.reads_before(len(trace))} reads of {len(trace)} tokens: "
+                "trace it again"
+            )
+        return trace
+
+    def __len__(self) -> int:
+        """Tokens."""
+        return self.facts["tokens"]
 
     def reads_before(self, token: int) -> int:
         """Reads of the first ``token`` tokens: the position in ``ids`` at which the next token's begin."""
@@ -215,18 +237,57 @@ def facts_beside(path: Path) -> dict[str, Any] | None:
         facts = json.loads(beside.read_bytes())
     except ValueError as error:
         raise DataError(f"{beside}: broken JSON ({error}): write the trace again") from None
-    needed = {"ids", "ids_below", "tokens", "unit", "unit_bytes", "counts", "reads_per_token", "layout", "source"}
-    if not isinstance(facts, dict) or facts.get("kind") != "trace":
+    if not isinstance(facts, dict) or facts.get("kind") != _KIND:
         return None
-    if missing := sorted(needed - facts.keys()):
-        raise DataError(f"{beside}: {len(missing)} fields missing ({', '.join(missing)}): write the trace again")
+    try:
+        msgspec.convert(facts, _Facts)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{beside}: {error} (1 field wrong): write the trace again") from None
     return facts
+
+
+class _Rows(msgspec.Struct):
+    params: str
+    slots: int | None
+
+
+class _Spec(msgspec.Struct):
+    name: str
+    rows: _Rows
+
+
+class _LayoutFacts(msgspec.Struct):
+    label: str
+    spec: _Spec
+    table_bytes: int
+
+
+class _SourceFacts(msgspec.Struct):
+    name: str
+    synthetic: bool
+
+
+class _Facts(msgspec.Struct):
+    """What a trace's JSON has to hold for the trace to be used; the rest is for people."""
+
+    ids: Annotated[int, msgspec.Meta(ge=0)]
+    ids_below: Annotated[int, msgspec.Meta(ge=1, le=2**32)]
+    tokens: Annotated[int, msgspec.Meta(ge=1)]
+    unit: Literal["page", "row"]
+    unit_bytes: Annotated[int, msgspec.Meta(ge=1)]
+    reads_per_token: Annotated[int, msgspec.Meta(ge=0)] | None
+    layout: _LayoutFacts
+    source: _SourceFacts
+
+
+def _counts_path(path: Path) -> Path:
+    return path.with_suffix(".counts.npy")
 
 
 def _mapped(path: Path) -> np.ndarray:
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError, EOFError, TokenError) as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{path}: cannot be read ({reason}); 0 ids taken: write the trace again") from None
     if array.ndim != 1:

@@ -49,17 +49,19 @@ def parse_count(text: str) -> int:
 
 
 def format_bytes(size: int) -> str:
-    """``size`` bytes in the largest binary unit that keeps three significant digits: ``1 GiB``, ``64 MiB``."""
+    """``size`` bytes in the largest binary unit that it reaches, to four digits: ``1 GiB``, ``127.1 MiB``."""
     for unit in ("TiB", "GiB", "MiB", "KiB"):
         if size >= _BYTE_UNITS[unit]:
-            return f"{size / _BYTE_UNITS[unit]:.4g} {unit}"
+            value = size / _BYTE_UNITS[unit]
+            return f"{value:.0f} {unit}" if value >= 1000 else f"{value:.4g} {unit}"
     return f"{size} B"
 
 
 def format_count(count: int) -> str:
     """``count`` as it would be typed: ``20B``, ``3.2B``, ``200M``; exact, so what no suffix fits stays whole."""
     for unit in ("T", "B", "M", "k"):
-        factor = _COUNT_UNITS[unit]
-        if count >= factor and count * 1000 % factor == 0:
-            return f"{count / factor:.10g}{unit}"
+        whole, rest = divmod(count, _COUNT_UNITS[unit])
+        thousandths, inexact = divmod(rest * 1000, _COUNT_UNITS[unit])
+        if whole and not inexact and (unit != "k" or not rest):
+            return f"{whole}.{thousandths:03}".rstrip("0").rstrip(".") + unit
     return str(count)

@@ -26,7 +26,7 @@ def show(name: str, S: int | None, params: int | None, values: dict) -> None:
     """Print what the layout NAME is: rows, buckets, primes, bytes, pages, reads a token before any cache."""
     from flashsim.layouts import layout
 
-    for fact, value in _facts(layout(name, S=S, params=params, **values)):
+    for fact, value in list(_facts(layout(name, S=S, params=params, **values))):
         click.echo(f"{fact:<22} {value}")
 
 
@@ -56,7 +56,7 @@ def _facts(made):
         else:
             yield "pages a bucket", made.pages_per_bucket
     yield "page", f"{format_bytes(made.page_bytes)}, {placement.rule}"
-    yield "rows a page", made.rows // made.pages if made.slots else made.rows_per_page
+    yield "rows a page", f"{made.rows / made.pages:.4g}" if made.slots else made.rows_per_page
     yield "pages", f"{made.pages:,}"
     yield "table", f"{made.table_bytes:,} B = {format_bytes(made.table_bytes)}"
     yield "padding", f"{made.padding:.1%} of the table"

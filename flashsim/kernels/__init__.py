@@ -1,6 +1,6 @@
 """The kernels: address arithmetic and cache simulation, in C and, as their twin, in numba.
 
-``c.py`` and ``nb.py`` have the same names with the same signatures and give the same results to the last bit;
+``c.py`` and ``nb/`` have the same names with the same signatures and give the same results to the last bit;
 ``backend`` picks one. A new kernel is a function in both and a row in KERNELS, which the agreement tests loop over.
 """
 
@@ -10,7 +10,7 @@ from types import ModuleType
 from flashsim.errors import UsageError
 
 BACKENDS = {"c": "flashsim.kernels.c", "numba": "flashsim.kernels.nb"}
-KERNELS = ("mix_address", "Lru")
+KERNELS = ("mix_address", "Lru", "fifo_run")
 
 
 def backend(name: str = "c") -> ModuleType:

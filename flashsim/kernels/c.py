@@ -5,6 +5,7 @@ import numpy as np
 
 from flashsim.kernels import _csim
 from flashsim.kernels.plan import MixPlan
+from flashsim.kernels.state import PolicyState
 
 _ffi, _lib = _csim.ffi, _csim.lib
 
@@ -122,3 +123,35 @@ class Lru:
     def distinct(self) -> int:
         """Pages touched so far: the cold misses at every capacity."""
         return self._groups[0][0].distinct if self._groups else 0
+
+
+def _policy(name: str):
+    """The ``NAME_run(state, trace, missed=None)`` of the policy ``name``."""
+    function = getattr(_lib, f"fs_{name}_run")
+
+    def run(state: PolicyState, trace: np.ndarray, missed: np.ndarray | None = None) -> None:
+        """Go on with ``trace`` (uint32 page ids) over ``state``. missed: uint8, same length, or None: receives 1 for
+        each miss. Raises ValueError on an id that is outside ``state.page``."""
+        if missed is not None and len(missed) != len(trace):
+            raise ValueError(f"missed has room for {len(missed)} of {len(trace)} references")
+        policy = {
+            "capacity": state.capacity,
+            "pages": len(state.page),
+            "slots": len(state.slot),
+            "page": _pointer("uint32_t[]", state.page, np.uint32, writable=True),
+            "slot": _pointer("uint32_t[]", state.slot, np.uint32, writable=True),
+            "reg": _pointer("int64_t[]", state.reg, np.int64, writable=True),
+        }
+        code = function(
+            _ffi.new("struct fs_policy *", policy),
+            _pointer("uint32_t[]", trace, np.uint32),
+            len(trace),
+            _pointer("uint8_t[]", missed, np.uint8, writable=True),
+        )
+        if code:
+            raise ValueError(f"{name}: errno {-code}; ids below {len(state.page)} expected, capacity {state.capacity}")
+
+    return run
+
+
+fifo_run = _policy("fifo")

@@ -6,7 +6,7 @@ import msgspec
 
 from flashsim.layouts.geometry import UNITS, Layout, work_out
 from flashsim.layouts.spec import LayoutSpec, load_spec, preset_names
-from flashsim.units import format_count, parse_count
+from flashsim.units import format_count, parse_bytes, parse_count
 
 __all__ = ["UNITS", "Layout", "LayoutSpec", "layout", "load_spec", "preset_names"]
 
@@ -18,6 +18,11 @@ _OPTIONS = {
     "row_format": ("rows", "format", ""),
     "seed": ("hash", "seed", "seed"),
     "page": ("placement", "page", "page"),
+}
+# option -> (what makes two values the same, how a label writes one): so that no two layouts share a label
+_COMPARED = {
+    "orders": (tuple, lambda orders: "+".join(map(str, orders))),
+    "page": (parse_bytes, lambda size: str(parse_bytes(size))),
 }
 
 
@@ -46,8 +51,9 @@ def layout(
         if value is None:
             continue
         section, field, letter = _OPTIONS[option]
-        if value != getattr(getattr(spec, section), field):
-            marks.append(letter + ("".join(map(str, value)) if option == "orders" else str(value)))
+        read, write = _COMPARED.get(option, (lambda given: given, str))
+        if read(value) != read(getattr(getattr(spec, section), field)):
+            marks.append(letter + write(value))
         spec = _replaced(spec, section, **{field: tuple(value) if option == "orders" else value})
     if S is not None:
         spec = _replaced(spec, "rows", slots=S)

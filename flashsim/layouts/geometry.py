@@ -17,7 +17,7 @@ from flashsim.layouts.spec import LayoutSpec
 from flashsim.units import format_count, parse_bytes, parse_count
 
 MODULUS_MAX = 2**31 - 1  # of the kernels' remainders
-IDS_MAX = 2**32  # row and page ids are uint32
+IDS_MAX = 2**32  # row and page ids are uint32, and so is what the kernels divide to get them
 UNITS = ("page", "row")
 
 
@@ -127,8 +127,14 @@ class Layout:
         """The kernel plan whose ids are pages (one an n-gram and page touched) or rows (one an n-gram and head)."""
         if unit not in UNITS:
             raise UsageError(f"{unit!r} is none of the {len(UNITS)} units: {', '.join(UNITS)}")
-        if self.ids(unit) > IDS_MAX:
-            raise UsageError(f"{self.ids(unit)} {unit}s do not fit 32-bit ids: take --unit page or a smaller --params")
+        counted, most = unit, self.ids(unit)
+        if self.slots is None:  # rows // rows_per_page
+            counted, most = "row", self.rows
+        elif unit == "page" and self.buckets_per_page:
+            counted, most = "bucket", sum(self.sizes)
+        if most > IDS_MAX:
+            way_out = "take --unit page or a smaller --params" if unit == "row" else "take a smaller --params"
+            raise UsageError(f"{self.label}: {most} {counted}s do not fit 32 bits ({IDS_MAX}): {way_out}")
         divisor = self.rows_per_page if unit == "page" else 1
         orders, heads, slots = len(self.orders), self.heads, self.slots
         if self.slots is None:
@@ -192,17 +198,21 @@ def work_out(spec: LayoutSpec, label: str) -> Layout:
             f"{spec.name}: a row of {size} B in a page of {page_bytes} B: take a page that is a multiple of 512 B, "
             f"at most 1 GiB, and holds a row"
         )
-    if rows.addressing == "whole":
-        per_order = params // (len(orders) * rows.width)
-        sizes = [per_order] * len(orders) if per_order else None
-    elif rows.addressing == "heads":
-        sizes = primes_near(params // rows.width, len(orders) * rows.heads)
-    else:
-        sizes = primes_near(params // (rows.heads * rows.slots * rows.width), len(orders))
-    if not sizes or max(sizes) > MODULUS_MAX:
+    tables, unit = len(orders), "rows"
+    if rows.addressing == "heads":
+        tables *= rows.heads
+    total = params // rows.width
+    if rows.addressing == "bucket":
+        total, unit = params // (rows.heads * rows.slots * rows.width), "buckets"
+    share, sizes = total // tables, None
+    if 2 <= share <= MODULUS_MAX:
+        sizes = [share] * tables if rows.addressing == "whole" else primes_near(total, tables)
+    if sizes is None or max(sizes) > MODULUS_MAX:
+        each = "a number" if rows.addressing == "whole" else "a prime of its own"
+        other = "a larger" if sizes is None and share <= MODULUS_MAX else "a smaller"
         raise UsageError(
-            f"{spec.name}: {format_count(params)} parameters leave {max(sizes or [0])} rows or buckets a table, "
-            f"which must be 2 to {MODULUS_MAX}: take another --params"
+            f"{spec.name}: {format_count(params)} parameters are {total} {unit} for {tables} tables, and each must get "
+            f"{each} from 2 to {MODULUS_MAX}: take {other} --params"
         )
     return Layout(spec, label, params, page_bytes, size, tuple(sizes))
 
@@ -215,6 +225,8 @@ def _check(spec: LayoutSpec) -> None:
     for what, value, most in limits:
         if value is not None and not 1 <= value <= most:
             raise UsageError(f"{spec.name}: {what} = {value}: give 1 to {most}")
+    if not 0 <= spec.hash.seed < 1 << 64:
+        raise UsageError(f"{spec.name}: seed {spec.hash.seed}: give 0 to {(1 << 64) - 1}")
     if (rows.addressing == "bucket") != (rows.slots is not None):
         raise UsageError(
             f"{spec.name}: slots (S) = {rows.slots} with addressing {rows.addressing!r}: "

@@ -4,19 +4,21 @@ A *cell* is one source through one layout: a token stream is hashed and simulate
 memory is bounded by the table's pages; a trace file is read from disk. One pass of a cell serves every cache size.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 import numpy as np
 
-from flashsim.cache.lru import LruSweep
-from flashsim.errors import UsageError
+from flashsim.cache.lru import PAGES_MAX, LruSweep
+from flashsim.errors import DataError, UsageError
 from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Tally, Trace, pieces, window
-from flashsim.units import format_bytes, parse_bytes
+from flashsim.units import format_bytes, parse_bytes, parse_count
 
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "table_bytes", "page_bytes", "cache_bytes",
@@ -46,13 +48,14 @@ def cells_of(
     """The cells of a sweep, in order: each stream through each layout, each trace as it is. Raises UsageError."""
     cells = []
     for source in sources:
-        if isinstance(source, Trace):
-            end = source.facts["tokens"] if tokens is None else min(skip + tokens, source.facts["tokens"])
-            if skip >= end:
-                raise UsageError(f"--skip {skip}: {source.path} has {source.facts['tokens']} tokens; skip fewer")
-            cells.append(Cell(source, None, skip, end))
-        else:
-            cells += [Cell(source, layout, *window(source, skip, tokens)) for layout in layouts]
+        with_layouts = [None] if isinstance(source, Trace) else layouts
+        cells += [Cell(source, layout, *window(source, skip, tokens)) for layout in with_layouts]
+    names = Counter((_names(cell)["corpus"], _names(cell)["label"]) for cell in cells)
+    if repeated := [f"{corpus} {label}" for (corpus, label), times in names.items() if times > 1]:
+        raise UsageError(
+            f"{len(repeated)} cells come more than once by name, first {repeated[0]}: name each source and layout "
+            "once, and give files (or layouts) that differ names that differ"
+        )
     return cells
 
 
@@ -90,24 +93,36 @@ def sweep_cache(
         )
     for cell in cells:
         _capacities(sizes, _unit_bytes(cell))
+        if cell.layout:
+            cell.layout.plan()
+        if _ids_below(cell) > PAGES_MAX:
+            raise UsageError(f"{_names(cell)['label']}: {_ids_below(cell)} pages or rows, over {PAGES_MAX}: take fewer --params")
         if warmup >= cell.tokens:
             raise UsageError(f"--warmup {warmup} leaves nothing of {cell.tokens} tokens to count: warm up with fewer")
-    rows: dict[int, list[dict[str, Any]]] = {}
+    stopped = Event()
 
-    def run(index: int) -> None:
-        rows[index] = run_cell(cells[index], sizes, warmup, backend, progress)
-        done = dict(rows)  # other threads add to rows
-        finished([row for at in sorted(done) for row in done[at]])
+    def step(tokens: int) -> None:
+        if stopped.is_set():
+            raise _Stopped
+        progress(tokens)
 
+    rows: list[dict[str, Any]] = []
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        futures = [pool.submit(run, index) for index in range(len(cells))]
+        futures = [pool.submit(run_cell, cell, sizes, warmup, backend, step) for cell in cells]
         try:
-            for future in futures:
+            for future in as_completed(futures):
                 future.result()
-        except BaseException:
+                rows = [row for cell in futures if cell.done() for row in cell.result()]
+                finished(rows)
+        except BaseException:  # an interrupt too: the cells in work end with their next piece
+            stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return pd.DataFrame([row for index in range(len(cells)) for row in rows[index]], columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+class _Stopped(Exception):
+    """Raised in a cell whose sweep has ended."""
 
 
 def run_cell(
@@ -115,8 +130,7 @@ def run_cell(
 ) -> list[dict[str, Any]]:
     """The rows of one cell, one for each cache of ``sizes`` bytes."""
     capacities = _capacities(sizes, _unit_bytes(cell))
-    below = cell.layout.pages if cell.layout else cell.source.facts["ids_below"]
-    sweep = LruSweep(capacities, below, backend)
+    sweep = LruSweep(capacities, _ids_below(cell), backend)
     misses, distinct = sweep.misses, 0
     counted = Counted()
     for first, last in ((cell.begin, cell.begin + warmup), (cell.begin + warmup, cell.end)):
@@ -173,11 +187,21 @@ def _steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np
     tokens, lookups = last - first, last - first
     if trace.counts is not None:
         lookups = int(np.count_nonzero(trace.counts[first:last]))
-    for begin in range(at, end, _TRACE_STEP):
+    for begin in range(at, max(end, at + 1), _TRACE_STEP):  # at least 1 piece, for the tokens that read nothing
         ids = np.ascontiguousarray(trace.ids[begin : min(begin + _TRACE_STEP, end)])
+        if ids.max(initial=0) >= _ids_below(cell):
+            bad = begin + int(np.argmax(ids >= _ids_below(cell)))
+            raise DataError(
+                f"{trace.path}: id {bad} is {trace.ids[bad]}, its JSON says all are below {_ids_below(cell)}: "
+                "trace it again"
+            )
         # tokens are counted with the last piece: where a piece ends, a token may be cut in two
         whole = Counted(tokens, lookups, len(ids)) if begin + _TRACE_STEP >= end else Counted(reads=len(ids))
         yield ids, whole
+
+
+def _ids_below(cell: Cell) -> int:
+    return cell.layout.pages if cell.layout else cell.source.facts["ids_below"]
 
 
 def _unit_bytes(cell: Cell) -> int:
@@ -205,19 +229,15 @@ def _names(cell: Cell) -> dict[str, Any]:
             "unit": "page",
             "table_bytes": layout.table_bytes,
         }
-    from pathlib import Path
-
-    from flashsim.units import parse_count
-
     facts = cell.source.facts
     spec, source = facts["layout"]["spec"], facts["source"]
     return {
-        "corpus": Path(source["path"]).name.split(".")[0] if source["path"] else cell.source.path.stem,
+        "corpus": source["name"],
         "synthetic": source["synthetic"],
         "layout": spec["name"],
         "S": spec["rows"]["slots"],
         "params": parse_count(spec["rows"]["params"]),
-        "label": facts["layout"]["label"],
+        "label": facts["layout"]["label"] + ("" if facts["unit"] == "page" else f"-{facts['unit']}"),
         "unit": facts["unit"],
         "table_bytes": facts["layout"]["table_bytes"],
     }

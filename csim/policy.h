@@ -1,0 +1,35 @@
+/* What the policies share: the loop over a piece of a trace, with the page's record prefetched, since the trace is known.
+ *
+ * A policy defines its access as `static inline int NAME(struct fs_policy *, uint32_t page)`, 1 for a miss, and its
+ * public function with FS_POLICY(NAME, fields of a page's record). */
+#ifndef FS_POLICY_H
+#define FS_POLICY_H
+#include "csim.h"
+
+#include <errno.h>
+
+#define FS_AHEAD 64 /* references: the latency of memory over the time of an access */
+
+#define FS_POLICY(name, fields)                                                                                       \
+    int fs_##name##_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed)              \
+    {                                                                                                                  \
+        if (count < 0 || policy->capacity < 1 || policy->capacity > INT32_MAX || policy->pages > UINT32_MAX)           \
+            return -EINVAL;                                                                                            \
+        struct fs_policy local = *policy; /* so that the compiler knows the pointers do not change */                  \
+        int64_t misses = 0;                                                                                            \
+        for (int64_t t = 0; t < count; t++) {                                                                          \
+            if (trace[t] >= local.pages) {                                                                             \
+                policy->reg[0] += misses;                                                                              \
+                return -ERANGE;                                                                                        \
+            }                                                                                                          \
+            __builtin_prefetch(&local.page[(uint64_t)trace[t + FS_AHEAD < count ? t + FS_AHEAD : t] * (fields)], 1);   \
+            const int miss = name(&local, trace[t]);                                                                   \
+            misses += miss;                                                                                            \
+            if (missed)                                                                                                \
+                missed[t] = (uint8_t)miss;                                                                             \
+        }                                                                                                              \
+        policy->reg[0] += misses;                                                                                      \
+        return 0;                                                                                                      \
+    }
+
+#endif

@@ -1,0 +1,55 @@
+"""Cache policies by name, at several capacities, over a trace in pieces."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flashsim.cache import fifo
+from flashsim.cache.lru import PAGES_MAX, LruSweep
+from flashsim.errors import UsageError
+from flashsim.kernels import backend as kernels_of
+
+# One module a policy: NAME, KERNEL, state(capacity, pages), check(state). LRU is apart: one pass serves every capacity.
+MODULES = {module.NAME: module for module in (fifo,)}
+POLICIES = ("lru", *MODULES)
+
+
+class PolicySweep:
+    """Caches of one policy and several capacities, fed by one trace in pieces; :class:`LruSweep` for any policy.
+
+    policy: one of POLICIES. capacities: pages each, any order, at least 1. pages: every id is below this.
+    Raises UsageError for others.
+    """
+
+    def __init__(self, policy: str, capacities: Sequence[int], pages: int, backend: str = "c") -> None:
+        if policy not in MODULES:
+            raise UsageError(f"{policy!r} is none of the {len(POLICIES)} policies: {', '.join(POLICIES)}")
+        wanted = [int(capacity) for capacity in capacities]
+        if not wanted or min(wanted) < 1 or max(wanted) > 2**31 - 1:
+            raise UsageError(f"capacities {wanted}: give at least one, each of 1 to {2**31 - 1} pages")
+        if pages > PAGES_MAX:
+            raise UsageError(f"{pages} different ids are over {PAGES_MAX}: take --unit page or a smaller table")
+        self._module = MODULES[policy]
+        self._run = getattr(kernels_of(backend), self._module.KERNEL)
+        # more capacity than pages changes nothing but the memory it takes
+        self._states = [self._module.state(min(capacity, pages), pages) for capacity in wanted]
+
+    def run(self, trace: np.ndarray) -> None:
+        """Go on with ``trace``: uint32, contiguous, every id below ``pages``."""
+        for state in self._states:
+            self._run(state, trace)
+
+    @property
+    def misses(self) -> np.ndarray:
+        """int64, shape (capacities,): misses so far, cold ones included."""
+        return np.array([state.misses for state in self._states], np.int64)
+
+    def check(self) -> None:
+        """Raise AssertionError where a state broke its policy's invariant."""
+        for state in self._states:
+            self._module.check(state)
+
+
+def sweep_of(policy: str, capacities: Sequence[int], pages: int, backend: str = "c") -> PolicySweep | LruSweep:
+    """The caches of ``policy``: all capacities in one pass for "lru", one after the other for the rest."""
+    return (LruSweep if policy == "lru" else lambda *args: PolicySweep(policy, *args))(capacities, pages, backend)

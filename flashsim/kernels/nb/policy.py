@@ -1,0 +1,36 @@
+"""What the twins of the policies share: the loop over a piece of a trace. See ``csim/policy.h``."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from flashsim.kernels.nb.bits import AHEAD, prefetch
+from flashsim.kernels.state import PolicyState
+
+
+def policy(access: Callable) -> Callable:
+    """The ``NAME_run(state, trace, missed=None)`` of a compiled ``access(capacity, page, slot, reg, x) -> bool``."""
+
+    @njit(nogil=True)
+    def loop(capacity, page, slot, reg, trace, missed):
+        last = len(trace) - 1
+        for t in range(len(trace)):
+            x = trace[t]
+            if x >= len(page):
+                return t
+            prefetch(page, np.int64(trace[min(t + AHEAD, last)]))
+            miss = access(capacity, page, slot, reg, x)
+            reg[0] += miss
+            if len(missed):
+                missed[t] = miss
+        return len(trace)
+
+    def run(state: PolicyState, trace: np.ndarray, missed: np.ndarray | None = None) -> None:
+        missed = np.empty(0, np.uint8) if missed is None else missed
+        taken = loop(state.capacity, state.page, state.slot, state.reg, trace, missed)
+        if taken < len(trace):
+            raise ValueError(f"page id {trace[taken]}: ids must be below {len(state.page)}")
+
+    run.__doc__ = "See the function of this name in :mod:`flashsim.kernels.c`."
+    return run
