@@ -150,6 +150,46 @@ static int check_lru(void)
     return good;
 }
 
+static int check_stack(void)
+{
+    enum { LONGEST = 90000 };
+    static uint32_t trace[LONGEST], list[LONGEST];
+    const int64_t count = (int64_t)draw(draw(8) ? 3000 : LONGEST);
+    const uint32_t pages = 1 + (uint32_t)draw(draw(2) ? 20 : 400), slots = FS_STACK_SUPER;
+    for (int64_t t = 0; t < count; t++)
+        trace[t] = draw(2) ? (uint32_t)draw(pages) : (uint32_t)t % pages;
+    struct fs_stack stack = {.pages = pages, .slots = slots};
+    stack.last = calloc(pages, 4), stack.counts = calloc(pages + 1, 4), stack.live = calloc(slots / 64, 8);
+    stack.blocks = calloc(slots / FS_STACK_BLOCK, 2), stack.supers = calloc(slots / FS_STACK_SUPER, 4);
+    stack.removed = calloc(slots / FS_STACK_SUPER, 4), stack.ranks = calloc(slots / 64, 4);
+    uint32_t *distances = malloc((size_t)count * 4 + 1), *exact = copy(trace, (size_t)count * 4);
+    if (!stack.last || !stack.counts || !stack.live || !stack.blocks || !stack.supers || !stack.removed ||
+        !stack.ranks || !distances)
+        abort();
+    int good = 1;
+    for (int64_t at = 0; at < count && good;) {
+        int64_t taken = (int64_t)draw(2000);
+        taken = taken < count - at ? taken : count - at;
+        good = fs_stack_run(&stack, exact + at, taken, distances + at) == 0;
+        at += taken;
+    }
+    uint64_t depth = 0;
+    for (int64_t t = 0; t < count && good; t++) {
+        uint64_t position = 0;
+        while (position < depth && list[position] != trace[t])
+            position++;
+        good = distances[t] == (position == depth ? 0 : position + 1);
+        depth += position == depth;
+        memmove(list + 1, list, position * sizeof *list);
+        list[0] = trace[t];
+    }
+    const uint32_t outside = pages;
+    good = good && depth == stack.distinct && fs_stack_run(&stack, &outside, 1, NULL) < 0;
+    free(stack.last), free(stack.counts), free(stack.live), free(stack.blocks), free(stack.supers);
+    free(stack.removed), free(stack.ranks), free(distances), free(exact);
+    return good;
+}
+
 int main(void)
 {
     int passed = 0, failed = 0;
@@ -158,6 +198,10 @@ int main(void)
         good ? passed++ : failed++;
         good = check_lru();
         good ? passed++ : failed++;
+        if (round % 6 == 0) {
+            good = check_stack();
+            good ? passed++ : failed++;
+        }
     }
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

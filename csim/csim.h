@@ -96,6 +96,37 @@ struct fs_lru {
  * Returns 0, -EINVAL for a bad state, or -ERANGE at the first id that is not below `pages` (the ids before it count). */
 int fs_lru_run(struct fs_lru *lru, const uint32_t *trace, int64_t count, uint8_t *classes);
 
+/* ---- stack.c: LRU at every capacity, exactly -----------------------------------------------------------------------
+ *
+ * The stack distance of a reference is the number of distinct pages touched since its page's last access, itself
+ * included: an LRU cache of C pages hits if and only if the distance is at most C (Mattson et al., 1970). It is 1 + the
+ * live slots after last[page]; see fs_lru for slots. Counting them takes one popcount in a block of 512 slots and two
+ * prefix counts, which are brought up to date once a batch.
+ *
+ * The caller sets the first group of fields and zeroes everything else. Memory: 8 B a page + 0.13 B a slot.
+ */
+enum { FS_STACK_BLOCK = 512, FS_STACK_SUPER = 32768 }; /* slots */
+
+struct fs_stack {
+    uint64_t pages;    /* every id is below this */
+    uint64_t slots;    /* a multiple of FS_STACK_SUPER, at least pages + 256, below 2^31 */
+    uint32_t *last;    /* [pages] 1 + slot of the page's newest access, 0 = never touched */
+    uint32_t *counts;  /* [pages + 1] counts[d] = references at distance d since the caller last zeroed it */
+    uint64_t *live;    /* [slots / 64] */
+    uint16_t *blocks;  /* [slots / 512] live slots in the blocks before this one in its superblock */
+    uint32_t *supers;  /* [slots / 32768] live slots in the superblocks before this one */
+    uint32_t *removed; /* [slots / 32768] slots cleared in this batch */
+    uint32_t *ranks;   /* [slots / 64] scratch of the renumbering */
+
+    uint64_t distinct; /* pages touched so far = cold references */
+    uint32_t now;      /* next free slot */
+};
+
+/* trace: `count` page ids in access order, at most 2^32 - 1 between two readings of counts. distances: NULL, or one a
+ * reference, 0 for a first touch. Returns 0, -EINVAL, or -ERANGE where an id is not below `pages` (then nothing of this
+ * call counts but batches before it). */
+int fs_stack_run(struct fs_stack *stack, const uint32_t *trace, int64_t count, uint32_t *distances);
+
 /* ---- the other policies: one file each, one capacity a run ----------------------------------------------------------
  *
  * All have the same form: fs_NAME_run goes on with a piece of the trace over a state that the caller owns. What the

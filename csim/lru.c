@@ -7,9 +7,9 @@
  * exactly c caches. */
 #include "csim.h"
 #include "isa.h"
+#include "slots.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define BATCH 128     /* accesses between two settlings */
 #define AHEAD 96      /* how far ahead last[page] is prefetched: the latency of memory over the time of an access */
@@ -91,33 +91,17 @@ static void leave_room(struct fs_lru *lru, int32_t touched)
             lru->room[k]--;
 }
 
-/* Renumber: the newest accesses, in order, become slots 0 .. distinct - 1. Settled before and after. */
+/* Settled before and after. */
 static void renumber(struct fs_lru *lru)
 {
-    memset(lru->live, 0, lru->slots / 8);
-    for (uint64_t page = 0; page < lru->pages; page++)
-        if (lru->last[page])
-            lru->live[(lru->last[page] - 1) / 64] |= UINT64_C(1) << ((lru->last[page] - 1) % 64);
-    uint32_t rank = 0;
-    for (uint64_t at = 0; at < lru->slots / 64; at++) {
-        lru->ranks[at] = rank;
-        rank += (uint32_t)__builtin_popcountll(lru->live[at]);
-    }
-#define RANK(slot) \
-    (lru->ranks[(slot) / 64] + (uint32_t)__builtin_popcountll(lru->live[(slot) / 64] & ((UINT64_C(1) << ((slot) % 64)) - 1)))
-    for (uint64_t page = 0; page < lru->pages; page++)
-        if (lru->last[page])
-            lru->last[page] = RANK(lru->last[page] - 1) + 1;
+    const uint32_t touched = fs_renumber_slots(lru->last, lru->pages, lru->live, lru->ranks, lru->slots / 64);
     for (uint32_t k = 0; k < lru->lanes; k++) { /* tau may stand at the very end, where there is no word */
-        lru->tau[k] = (int32_t)((uint64_t)lru->tau[k] < lru->slots ? RANK((uint32_t)lru->tau[k]) : rank);
+        const uint32_t tau = (uint32_t)lru->tau[k];
+        lru->tau[k] = (int32_t)(tau < lru->slots ? fs_rank(lru->live, lru->ranks, tau) : touched);
         lru->scanned[k] = 0, lru->room[k] = 0;
     }
-#undef RANK
-    memset(lru->live, 0, lru->slots / 8);
-    memset(lru->live, 0xFF, rank / 64 * 8);
-    if (rank % 64)
-        lru->live[rank / 64] = (UINT64_C(1) << (rank % 64)) - 1;
-    lru->now = rank;
+    fs_fill_slots(lru->live, lru->slots / 64, touched);
+    lru->now = touched;
     settle(lru);
 }
 

@@ -46,6 +46,39 @@ def test_classes_and_pieces(trace, capacities, piece):
         assert lru.misses.tolist() == [int((classes > k).sum()) for k in range(len(capacities))]
 
 
+@settings(max_examples=40, deadline=None)
+@given(traces, st.integers(1, 700))
+def test_stack_distances(trace, piece):
+    """Each reference's distance is the smallest capacity that hits, and the histogram is their count."""
+    wanted, stack = [], []
+    for page in trace:
+        wanted.append(stack.index(page) + 1 if page in stack else 0)
+        if page in stack:
+            stack.remove(page)
+        stack.insert(0, page)
+    for name in BACKENDS:
+        made, distances = backend(name).StackDistances(1000), np.zeros(len(trace), np.uint32)
+        for at in range(0, len(trace), piece):
+            made.run(np.array(trace[at : at + piece], np.uint32), distances[at : at + piece])
+        assert distances.tolist() == wanted, name
+        assert made.distinct == len(stack)
+        assert made.histogram.tolist() == np.bincount([d for d in wanted if d], minlength=1001).tolist()
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_the_histogram_gives_the_misses_of_every_capacity(name):
+    """Stack distances over 9 M references (renumbered twice) against the multi-capacity LRU, to the last miss."""
+    trace = (50_000 * np.random.default_rng(11).random(9_000_000) ** 2).astype(np.uint32)
+    made = backend(name).StackDistances(50_000)
+    for at in range(0, len(trace), 777_777):
+        made.run(trace[at : at + 777_777])
+    capacities = [1, 2, 3, 100, 5000, 20_000, 49_999, 50_000, 60_000]
+    at_least = np.concatenate((np.cumsum(made.histogram[::-1])[::-1], np.zeros(60_000)))  # references at distance >= d
+    assert [made.distinct + int(at_least[c + 1]) for c in capacities] == lru_misses(trace, capacities).tolist()
+    with pytest.raises(ValueError, match="below 50000"):
+        made.run(np.array([50_000], np.uint32))
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_time_slots_are_renumbered(name):
     """A trace far longer than the slots: 12 M references over 3,000 pages, 4 Mi slots."""

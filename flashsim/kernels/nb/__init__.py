@@ -3,5 +3,6 @@
 from flashsim.kernels.nb.address import mix_address
 from flashsim.kernels.nb.fifo import fifo_run
 from flashsim.kernels.nb.lru import Lru
+from flashsim.kernels.nb.stack import StackDistances
 
-__all__ = ["Lru", "fifo_run", "mix_address"]
+__all__ = ["Lru", "StackDistances", "fifo_run", "mix_address"]

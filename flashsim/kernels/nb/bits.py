@@ -21,6 +21,16 @@ def trailing_zeros(_, word):
 
 
 @intrinsic
+def popcount(_, word):
+    """Count of set bits of a uint64."""
+
+    def generate(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
 def prefetch(_, array, index):
     """Start to load array[index] (first axis, C order) for writing. No bounds are checked: nothing is read."""
 
