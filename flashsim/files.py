@@ -139,7 +139,7 @@ def facts_path(beside: str | os.PathLike, kind: str | None) -> Path:
     result, which would be lost.
     """
     path = Path(beside).with_suffix(".json")
-    if path.is_file():
+    if os.path.isfile(path):
         try:
             held = json.loads(path.read_bytes())
         except ValueError:

@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -230,8 +231,7 @@ class Trace:
 
 def facts_beside(path: Path) -> dict[str, Any] | None:
     """The JSON of the trace ``path``, or None where ``path`` is not a trace."""
-    beside = path.with_suffix(".json")
-    if path.suffix != ".npy" or not beside.is_file():
+    if path.suffix != ".npy" or not os.path.isfile(beside := path.with_suffix(".json")):
         return None
     try:
         facts = json.loads(beside.read_bytes())

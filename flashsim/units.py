@@ -32,7 +32,7 @@ def _parse(text: str, units: dict[str, int], kind: str, example: str) -> int:
         raise UsageError(f"{text!r} is not a {kind}: write it like {example} (units: {', '.join(filter(None, units))})")
     value = Decimal(match[1]) * units[match[2]]
     if value != int(value):
-        raise UsageError(f"{text!r} is {value} {kind}s, which is not a whole number: write it like {example}")
+        raise UsageError(f"{text!r} comes to {value}, not a whole number: write it like {example}")
     if value >= 2**63:
         raise UsageError(f"{text!r} is over 2^63: write it like {example}")
     return int(value)

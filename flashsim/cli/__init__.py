@@ -12,6 +12,8 @@ import click
 
 from flashsim.errors import FlashsimError
 
+_NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", ())  # before click 8.2 it prints the help itself
+
 # command -> (module under flashsim.cli, one line of help)
 COMMANDS = {
     "corpus": ("corpus", "Token files: look into one, build one from text, synthesise one."),
@@ -51,14 +53,26 @@ def cli() -> None:
 def main(args: list[str] | None = None) -> int:
     """Run the command line and return its exit code; what goes wrong ends in one line on stderr."""
     try:
-        code = cli.main(args=args, prog_name="flashsim", standalone_mode=False)
+        # not cli.main(), which would deal with an interrupt and a closed pipe in its own way
+        with cli.make_context("flashsim", sys.argv[1:] if args is None else list(args)) as context:
+            cli.invoke(context)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return 0
+    except click.exceptions.Exit as error:  # after --help and --version
+        return error.exit_code
     except FlashsimError as error:
         return _fail(str(error), error.exit_code)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "flashsim"
+        if isinstance(error, _NO_ARGUMENTS):  # its message is the help
+            click.echo(error.format_message(), err=True)
+            return 2
+        return _fail(f"{error.format_message().rstrip('.')} (exit code 2): see '{command} --help'", 2)
     except click.ClickException as error:
         return _fail(error.format_message(), 2)
     except (KeyboardInterrupt, click.Abort):
+        if sys.stderr.isatty():
+            click.echo(err=True)  # off the line of "^C" and the progress bar
         return _fail("interrupted; files finished before this stand, the one in work was not written", 130)
     except BrokenPipeError:  # `flashsim ... | head`: nothing is wrong, nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ import click
 from flashsim.corpora.build import build_corpus
 from flashsim.corpora.text import DOCUMENT_CHARACTERS
 from flashsim.corpora.tokenizers import file_tokenizer, rwkv_tokenizer, trained_bpe
+from flashsim.corpora.write import refuse_overwrite
 from flashsim.errors import UsageError
 
 
@@ -37,7 +38,8 @@ from flashsim.errors import UsageError
     is_flag=True,
     help=f"Do not split files over {DOCUMENT_CHARACTERS} characters at paragraphs.",
 )
-def command(paths, output, tokenizer, train_bpe, eot, seed, one_document_a_file) -> None:
+@click.option("--force", is_flag=True, help="Replace a token file that is there already.")
+def command(paths, output, tokenizer, train_bpe, eot, seed, one_document_a_file, force) -> None:
     """Build a token file from text: files, folders (walked in sorted order), .gz and .zst.
 
     A file is a document, documents are shuffled, and each ends with the tokenizer's end-of-text id. Files
@@ -45,6 +47,8 @@ def command(paths, output, tokenizer, train_bpe, eot, seed, one_document_a_file)
     """
     if tokenizer is not None and train_bpe is not None:
         raise UsageError("--tokenizer and --train-bpe are 2 tokenizers for 1 corpus: give one of them")
+
+    refuse_overwrite(output, force)
 
     def chosen(documents):
         if train_bpe is not None:

@@ -3,6 +3,7 @@
 import click
 
 from flashsim.corpora.synth import write_synthetic
+from flashsim.corpora.write import refuse_overwrite
 from flashsim.units import parse_count
 
 
@@ -27,12 +28,14 @@ from flashsim.units import parse_count
 )
 @click.option("--exponent", type=float, default=1.05, show_default=True, help="Of Zipf's law for the words.")
 @click.option("--quoted", type=float, default=0.2, show_default=True, help="Share of tokens that repeat earlier spans.")
-def command(output, tokens, vocab, seed, documents_mean, exponent, quoted) -> None:
+@click.option("--force", is_flag=True, help="Replace a token file that is there already.")
+def command(output, tokens, vocab, seed, documents_mean, exponent, quoted, force) -> None:
     """Make a synthetic token file: words by Zipf's law, topics, successors, quotations.
 
     Every table and figure made from it says "synthetic". Id 0 ends each document. The same options give the
     same bytes.
     """
+    refuse_overwrite(output, force)
     facts = write_synthetic(
         output,
         parse_count(tokens),

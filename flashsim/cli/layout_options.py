@@ -8,6 +8,7 @@ import click
 
 from flashsim.cli.options import Count
 from flashsim.errors import UsageError
+from flashsim.units import parse_count
 
 
 class Listed(click.ParamType):
@@ -21,7 +22,7 @@ class Listed(click.ParamType):
             return value
         try:
             return tuple(self._read(part.strip()) for part in value.split(","))
-        except (UsageError, ValueError) as error:
+        except UsageError as error:
             return self.fail(str(error), param, ctx)
 
 
@@ -30,7 +31,9 @@ def layout_values(command: Callable) -> Callable:
     options = (
         click.option("--heads", type=click.IntRange(1), help="Heads K: rows an order reads.  [default: the layout's]"),
         click.option("--width", type=click.IntRange(1), help="Numbers in a row.  [default: the layout's]"),
-        click.option("--orders", type=Listed("n,n", int), help="Orders of the n-grams.  [default: the layout's, 2,3]"),
+        click.option(
+            "--orders", type=Listed("n,n", parse_count), help="n of the n-grams.  [default: the layout's, 2,3]"
+        ),
         click.option("--row-format", help="nf4, int8, fp8, fp16, bf16 or fp32.  [default: the layout's, nf4]"),
         click.option("--seed", type=click.IntRange(0), help="Seed of the hash.  [default: the layout's, 0]"),
         click.option("--page", metavar="SIZE", help="Bytes of a read, like 4KiB.  [default: the layout's, 4KiB]"),

@@ -10,6 +10,8 @@ import click
 from flashsim.errors import UsageError
 from flashsim.units import parse_count
 
+_EOT_LOOKED_FOR = 4_000_000  # tokens in which an EOT id should come up
+
 
 class TokenOptions(NamedTuple):
     """What the user said about a token file; the fields are the arguments of ``open_tokens``."""
@@ -90,4 +92,7 @@ def open_token_file(path: Path, options: TokenOptions):
     stream = open_tokens(path, **options._asdict())
     for note in stream.notes:
         click.echo(f"note: {note}", err=True)
+    looked = stream.ids[:_EOT_LOOKED_FOR]
+    if stream.eot is not None and not (looked == stream.eot).any():
+        click.echo(f"note: {path}: EOT {stream.eot} is not in the first {len(looked):,} tokens: is it right?", err=True)
     return stream

@@ -1,5 +1,6 @@
 """``flashsim sweep-cache``: reads/token against the size of an LRU page cache."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ from flashsim.cli.options import Count, TokenOptions, open_token_file, token_opt
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes, parse_count
 
+_KIND = "cache sweep"  # in the JSON beside the CSV
+
 # The report's experiment (PageGram report, Fig. 4a).
 _LAYOUTS, _PARAMS = ("flat", "engram", "pagegram"), ("3.2B", "10B", "20B")
 _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB")
@@ -17,7 +20,7 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
 @click.command()
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--layout", "names", type=Listed("NAME,...", str), multiple=True, help=f"[default: {','.join(_LAYOUTS)}]")
-@click.option("--S", "slots", type=Listed("S,...", int), help="Slots a head in a bucket.  [default: 4]")
+@click.option("--S", "slots", type=Listed("S,...", parse_count), help="Slots a head in a bucket.  [default: 4]")
 @click.option("--params", type=Listed("COUNT,...", parse_count), help=f"Table sizes.  [default: {','.join(_PARAMS)}]")
 @layout_values
 @click.option("--cache", "caches", type=Listed("SIZE,...", parse_bytes), help="[default: 64MiB to 16GiB, doubling]")
@@ -41,46 +44,56 @@ def command(
     With nothing else it runs the report's Fig. 4a - flat, engram and pagegram S=4 at 3.2, 10 and 20 billion parameters,
     caches from 64 MiB to 16 GiB - on a demo corpus of real text, which it makes on first use (a few minutes).
     """
-    from flashsim.files import write_facts
-    from flashsim.studies.cache_sweep import cells_of, sweep_cache
+    from tqdm import tqdm
+
+    from flashsim.figures.fig4a import draw
+    from flashsim.files import facts_path, require_writable
+    from flashsim.studies.cache_sweep import sweep_cache
+    from flashsim.studies.cells import cells_of
     from flashsim.tokens.stream import TokenStream
     from flashsim.trace import Trace, facts_beside, layout_facts, source_facts
 
     if output.suffix != ".csv":
         raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
+    facts_path(output, _KIND)
+    require_writable(output)
     layouts = _layouts([name for group in names for name in group] or _LAYOUTS, slots, params, values)
     if not sources:
         from flashsim.corpora.demo import demo_corpus
 
         sources = (demo_corpus(),)
     opened = [Trace.open(path) if facts_beside(path) else open_token_file(path, token_options) for path in sources]
-    if all(isinstance(source, Trace) for source in opened) and (names or slots or params or any(values.values())):
-        raise UsageError(f"{len(opened)} traces have their layouts already: give --layout and its values to `trace`")
+    given = [names or None, slots, params, *values.values(), *token_options]
+    if all(isinstance(source, Trace) for source in opened) and any(value is not None for value in given):
+        raise UsageError(
+            f"{len(opened)} traces have their layouts and tokens already: give --layout, its values and the options of "
+            "token files to `trace`"
+        )
     streams = [source for source in opened if isinstance(source, TokenStream)]
     layouts = layouts if streams else []
     for stream in streams:
         if stream.boundary == "none":
             click.echo(f"note: {stream.path}: 0 document boundaries: n-grams cross them; --eot ID marks them", err=True)
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
-    table = _run(opened, layouts, sizes, skip, tokens, warmup, jobs, backend, output, cells_of, sweep_cache)
-    write_facts(
-        output,
-        {
-            "kind": "cache sweep",
-            "cache_bytes": sizes,
-            "skip": skip,
-            "tokens": tokens,
-            "warmup_tokens": warmup,
-            "backend": backend,
-            "layouts": [layout_facts(made) for made in layouts],
-            "sources": [
-                source_facts(source) if isinstance(source, TokenStream) else {"trace": str(source.path)} | source.facts
-                for source in opened
-            ],
-        },
-    )
-    from flashsim.figures.fig4a import draw
-
+    total = sum(cell.tokens for cell in cells_of(opened, layouts, skip, tokens))
+    facts = {
+        "kind": _KIND,
+        "cache_bytes": sizes,
+        "skip": skip,
+        "tokens": tokens,
+        "warmup_tokens": warmup,
+        "backend": backend,
+        "layouts": [layout_facts(made) for made in layouts],
+        "sources": [
+            source_facts(source) if isinstance(source, TokenStream) else {"trace": str(source.path)} | source.facts
+            for source in opened
+        ],
+    }
+    with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
+        table = sweep_cache(
+            opened, layouts, sizes, skip=skip, tokens=tokens, warmup=warmup, jobs=jobs, backend=backend,
+            progress=bar.update, finished=partial(_keep, output, facts),
+        )  # fmt: skip
     figures = draw(output)
     _print(table)
     beside = [output.with_suffix(".json"), *figures]
@@ -102,23 +115,15 @@ def _layouts(names, slots, params, values) -> list:
     ]
 
 
-def _run(opened, layouts, sizes, skip, tokens, warmup, jobs, backend, output, cells_of, sweep_cache):
-    """Run the sweep under a progress bar, the CSV growing as each cell ends."""
+def _keep(output: Path, facts: dict, rows: list[dict]) -> None:
+    """Replace the CSV and the JSON beside it, as each cell ends."""
     import pandas as pd
-    from tqdm import tqdm
 
-    from flashsim.files import write_text
+    from flashsim.files import write_facts, write_text
     from flashsim.studies.cache_sweep import COLUMNS
 
-    def keep(rows) -> None:
-        write_text(output, pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(index=False, lineterminator="\n"))
-
-    total = sum(cell.tokens for cell in cells_of(opened, layouts, skip, tokens))
-    with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
-        return sweep_cache(
-            opened, layouts, sizes, skip=skip, tokens=tokens, warmup=warmup, jobs=jobs, backend=backend,
-            progress=bar.update, finished=keep,
-        )  # fmt: skip
+    write_text(output, pd.DataFrame(rows, columns=list(COLUMNS)).to_csv(index=False, lineterminator="\n"))
+    write_facts(output, facts)
 
 
 def _print(table) -> None:

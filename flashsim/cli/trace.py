@@ -6,6 +6,7 @@ import click
 
 from flashsim.cli.layout_options import backend, layout_name, layout_values, params, slots
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
+from flashsim.errors import UsageError
 
 
 @click.command()
@@ -32,8 +33,10 @@ def command(
     from tqdm import tqdm
 
     from flashsim.layouts import layout
-    from flashsim.trace import window, write_trace
+    from flashsim.trace import facts_beside, window, write_trace
 
+    if facts_beside(corpus):
+        raise UsageError(f"{corpus} is a trace already (1 JSON beside it says so): give it to sweep-cache")
     made = layout(name, S=S, params=params, **values)
     stream = open_token_file(corpus, token_options)
     begin, end = window(stream, skip, tokens)

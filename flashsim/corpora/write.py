@@ -96,6 +96,13 @@ class Spool:
             yield ids[ends[index] - self._lengths[index] : ends[index]]
 
 
+def refuse_overwrite(output: str | os.PathLike, force: bool) -> None:
+    """Raise UsageError where ``output`` is there already: token files are somebody's input. ``force`` lets it pass."""
+    path = Path(output)
+    if path.is_file() and not force:
+        raise UsageError(f"{path} exists, {path.stat().st_size} bytes: give another -o, or --force to replace it")
+
+
 def write_tokens(
     output: str | os.PathLike,
     pieces: Iterable[np.ndarray],

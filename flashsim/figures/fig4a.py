@@ -5,13 +5,16 @@ below it is linear down to 0, as in the report.
 """
 
 from itertools import cycle
+from math import inf, isnan
+from numbers import Real
 from pathlib import Path
 
 from flashsim.errors import DataError
 from flashsim.figures.style import COLOURS, MARKERS, figure, save
 from flashsim.units import format_bytes, format_count
 
-_NEEDED = ("corpus", "synthetic", "layout", "S", "params", "label", "cache_bytes", "tokens", "reads", "reads_per_token")
+_TEXTS, _POSITIVE = ("corpus", "layout", "label"), ("params", "cache_bytes", "tokens")
+_NEEDED = (*_TEXTS, "synthetic", "S", *_POSITIVE, "reads", "reads_per_token")
 
 
 def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
@@ -54,7 +57,7 @@ def _table(csv: Path):
     import pandas as pd
 
     try:
-        table = pd.read_csv(csv)
+        table = pd.read_csv(csv, dtype=dict.fromkeys(_TEXTS, "str"), keep_default_na=False, na_values=[""])
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{csv}: 0 rows read ({reason}): give the CSV of a cache sweep") from None
@@ -62,7 +65,23 @@ def _table(csv: Path):
     if missing or table.empty:
         lacks = ", ".join(missing) or "data"
         raise DataError(f"{csv}: {len(table)} rows, without {lacks}: give the CSV of a cache sweep")
+    for column in _NEEDED:
+        bad = table.index[[not _fits(column, value) for value in table[column]]]
+        if len(bad):
+            value = table[column][bad[0]]
+            raise DataError(f"{csv}: row {bad[0] + 1} has {column} {value!s}: give the CSV of a cache sweep, uncut")
     return table
+
+
+def _fits(column: str, value) -> bool:
+    """Whether a cell of the table can be drawn; an empty one is NaN, which is nothing but "no buckets" as S."""
+    if column in _TEXTS:
+        return isinstance(value, str)
+    if column == "synthetic":
+        return value in (True, False)
+    if not isinstance(value, Real):
+        return False
+    return 0 < value < inf if column in _POSITIVE else 0 <= value < inf or (column == "S" and isnan(value))
 
 
 def _layout_name(row) -> str:

@@ -27,6 +27,7 @@ def figure(width: float, height: float):
         "legend.frameon": False,
         "svg.hashsalt": "flashsim",  # ids repeat from run to run
         "svg.fonttype": "none",
+        "text.parse_math": False,  # names come from files: a $ is a $
     }
     with pyplot.rc_context(rc):
         made, axes = pyplot.subplots(figsize=(width, height), layout="constrained")

@@ -230,7 +230,7 @@ def _check(spec: LayoutSpec) -> None:
     if (rows.addressing == "bucket") != (rows.slots is not None):
         raise UsageError(
             f"{spec.name}: slots (S) = {rows.slots} with addressing {rows.addressing!r}: "
-            "S is for layouts with buckets, and they need it"
+            "S (1 or more) is for layouts with buckets, and they need it"
         )
     if rows.addressing == "whole" and rows.heads != 1:
         raise UsageError(f"{spec.name}: {rows.heads} heads, but it reads one row an order: leave --heads out")

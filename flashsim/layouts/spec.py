@@ -86,7 +86,9 @@ def load_spec(name: str) -> LayoutSpec:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not TOML ({error}): see the {len(preset_names())} presets for the form") from None
     if not re.fullmatch(r"[A-Za-z0-9._+]+", spec.name):
-        raise UsageError(f"{path}: name {spec.name!r} goes into file names: use letters, digits, '.', '_' and '+' only (1 or more)")
+        raise UsageError(
+            f"{path}: name {spec.name!r} goes into file names: use letters, digits, '.', '_' and '+' only (1 or more)"
+        )
     if path.parent != _PRESETS and spec.name in preset_names() and spec != load_spec(spec.name):
         raise UsageError(f"{path}: name {spec.name!r} is a preset's (1 name, 2 layouts): give yours another")
     return spec

@@ -28,6 +28,12 @@ _FOREIGN = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
     b"\x89HDF": "an HDF5 file",
+    b"\x7fELF": "a program",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"%PDF": "a PDF file",
+    b"SQLite": "a database",
+    b"GGUF": "a GGUF model",
 }
 
 

@@ -42,6 +42,9 @@ class Sidecar:
             raise DataError(f"{path}: broken JSON beside the token file ({error}): mend, rename or remove it") from None
         if not isinstance(facts, dict):
             return cls(path)
+        if facts.get("kind") == "trace":
+            count = facts.get("ids")
+            raise DataError(f"{path.with_suffix('.npy')} is a trace of {count} ids, not tokens: give it to sweep-cache")
         known = {key: facts[key] for key in _KINDS if facts.get(key) is not None}
         for key, value in known.items():
             kind = _KINDS[key]

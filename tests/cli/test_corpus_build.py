@@ -19,9 +19,7 @@ def run(command, *args):
 def folder(tmp_path):
     (tmp_path / "in").mkdir()
     for index in range(30):
-        (tmp_path / "in" / f"{index}.md").write_text(
-            f"# Page {index}\n\nIt says <|endoftext|> and goes on.\n"
-        )
+        (tmp_path / "in" / f"{index}.md").write_text(f"# Page {index}\n\nIt says <|endoftext|> and goes on.\n")
     (tmp_path / "in" / "logo.png").write_bytes(b"\x89PNG\0")
     return tmp_path / "in"
 
@@ -40,9 +38,7 @@ def test_train_bpe_writes_corpus_facts_and_tokenizer_and_repeats(folder, tmp_pat
     ids = np.fromfile(outputs[0], "<u2", offset=1024)
     assert np.count_nonzero(ids == facts["eot"]) == facts["documents"] == 30
 
-    again = run(
-        corpus_build.command, folder, "-o", tmp_path / "c.bin", "--tokenizer", tmp_path / "a.tokenizer.json"
-    )
+    again = run(corpus_build.command, folder, "-o", tmp_path / "c.bin", "--tokenizer", tmp_path / "a.tokenizer.json")
     assert again.exit_code == 0
     assert (tmp_path / "c.bin").read_bytes() == outputs[0].read_bytes()
 
@@ -64,7 +60,7 @@ def test_long_files_are_split_unless_asked_not_to(tmp_path):
     pytest.importorskip("pyrwkv_tokenizer")
     (tmp_path / "long.txt").write_text(("word " * 200 + "\n\n") * 60)
     for option, documents in (([], 3), (["--one-document-a-file"], 1)):
-        run(corpus_build.command, tmp_path / "long.txt", "-o", tmp_path / "a.bin", *option)
+        run(corpus_build.command, tmp_path / "long.txt", "-o", tmp_path / "a.bin", "--force", *option)
         assert json.loads((tmp_path / "a.json").read_text())["documents"] == documents
 
 
@@ -94,3 +90,17 @@ def test_demo_prints_the_path_of_the_corpus_that_is_there(tmp_path, monkeypatch)
     monkeypatch.setattr(demo, "make_demo_corpus", lambda *_: pytest.fail("made again"))
     (tmp_path / "demo.bin").write_bytes(b"there")
     assert run(corpus_demo.command, "--folder", tmp_path).stdout == f"{tmp_path / 'demo.bin'}\n"
+
+
+def test_a_token_file_is_not_replaced_unasked(folder, tmp_path):
+    output = tmp_path / "a.bin"
+    output.write_bytes(b"somebody's tokens")
+    for command in (
+        [corpus_build.command, folder, "-o", output],
+        [corpus_synth.command, "-o", output, "--tokens", "1000"],
+    ):
+        with pytest.raises(UsageError, match="exists, 17 bytes"):
+            run(*command)
+        assert output.read_bytes() == b"somebody's tokens"
+    assert run(corpus_synth.command, "-o", output, "--tokens", "1000", "--force").exit_code == 0
+    assert output.read_bytes() != b"somebody's tokens"

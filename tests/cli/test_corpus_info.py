@@ -88,11 +88,7 @@ def test_bad_requests_are_one_line(capsys, path, options, code, message):
 
 
 def test_choices_are_those_of_the_library():
-    choices = {
-        option.name: tuple(option.type.choices)
-        for option in command.params
-        if hasattr(option.type, "choices")
-    }
+    choices = {option.name: tuple(option.type.choices) for option in command.params if hasattr(option.type, "choices")}
     assert choices == {"format": tuple(module.NAME for module in FORMATS), "dtype": raw.DTYPES}
 
 

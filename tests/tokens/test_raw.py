@@ -143,6 +143,8 @@ def test_other_dtypes_are_refused(tmp_path):
         (b"\x1f\x8b\x08\x00" + bytes(range(256)), "gzip data .its first 3 bytes"),
         (b"PK\x03\x04" + bytes(range(256)), "zip archive"),
         (b"PAR1" + bytes(range(256)), "Parquet"),
+        (b"\x7fELF" + bytes(range(256)), "a program"),
+        (b"\x89PNG" + bytes(range(256)), "a picture"),
     ],
 )
 def test_what_is_plainly_no_token_file_is_refused_unless_forced(tmp_path, content, kind):

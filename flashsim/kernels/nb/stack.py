@@ -15,7 +15,7 @@ def _bit(slot):
     return _ONE << np.uint64(slot & 63)
 
 
-@njit(nogil=True)
+@njit(inline="always")
 def _live_through(live, blocks, supers, slot):
     block, word = slot // _BLOCK, slot // 64
     count = np.int64(supers[slot // _SUPER]) + np.int64(blocks[block])
@@ -58,7 +58,7 @@ def _renumber(last, live, blocks, supers, state):
     state[0] = rank
 
 
-@njit(nogil=True)
+@njit(inline="always")
 def _gather(last, trace, at, taken, now, slots):
     for i in range(taken):
         page = trace[at + i]
@@ -131,9 +131,8 @@ class StackDistances:
     def run(self, trace: np.ndarray, distances: np.ndarray | None = None) -> None:
         """See :meth:`flashsim.kernels.c.StackDistances.run`."""
         distances = np.empty(0, np.uint32) if distances is None else distances
-        good = _run(
-            self._last, self.histogram, self._live, self._blocks, self._supers, self._removed, self._state, trace, distances
-        )  # fmt: skip
+        index = (self._live, self._blocks, self._supers, self._removed)
+        good = _run(self._last, self.histogram, *index, self._state, trace, distances)
         self.histogram[0] = 0
         if not good:
             raise ValueError(f"page id {trace.max()}: ids must be below {len(self._last)}")

@@ -1,0 +1,71 @@
+"""``flashsim curve``: the exact LRU curve, and how much RAM brings reads/token to a target."""
+
+from pathlib import Path
+
+import click
+
+from flashsim.cli.layout_options import Listed
+from flashsim.cli.options import Count
+from flashsim.cli.sources import Sources, sources
+from flashsim.errors import UsageError
+from flashsim.units import format_bytes
+
+
+@click.command()
+@sources(default_params=("20B",))
+@click.option(
+    "--target", "targets", type=Listed("READS,...", float), default="1.0,0.5", show_default=True,
+    help="Reads/token to reach: prints the least cache that does.",
+)  # fmt: skip
+@click.option("--all", "every", is_flag=True, help="A CSV row for every capacity.  [default: 16 an octave]")
+@click.option("--warmup", type=Count(), default=0, show_default=True, help="First tokens, not counted.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default="reports/curve.csv", show_default=True,
+    help="CSV to write; .json, .svg and .png go beside it.",
+)  # fmt: skip
+def command(sources: Sources, targets: tuple[float, ...], every: bool, warmup: int, output: Path, backend: str) -> None:
+    """Reads/token at every size of an LRU page cache, exactly, for token files or traces (SOURCES).
+
+    Prints the least cache for each --target, and the knee: where more cache stops paying.
+    """
+    import pandas as pd
+    from tqdm import tqdm
+
+    from flashsim.figures.curve import draw
+    from flashsim.files import facts_path, require_writable, write_facts, write_text
+    from flashsim.studies.curve import curve
+
+    if output.suffix != ".csv":
+        raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
+    facts_path(output, "curve")
+    require_writable(output)
+    cells, curves = sources.cells(), []
+    with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
+        for cell in cells:
+            curves.append(curve(cell, warmup=warmup, backend=backend, progress=bar.update))
+    table = pd.concat([made.table(every) for made in curves], ignore_index=True)
+    write_text(output, table.to_csv(index=False, lineterminator="\n"))
+    write_facts(output, {"kind": "curve", "warmup_tokens": warmup, "targets": list(targets), "backend": backend})
+    for made in curves:
+        _print(made, targets)
+    figures = draw(output)
+    click.echo(f"wrote {output}, {', '.join(path.name for path in figures)}", err=True)
+
+
+def _print(made, targets) -> None:
+    synthetic = " SYNTHETIC" if made.names["synthetic"] else ""
+    unit, reads, touched = made.names["unit"], made.reads_per_token, len(made.misses) - 1
+
+    def size(capacity: int) -> str:
+        return f"{capacity:,} {unit}s = {format_bytes(capacity * made.unit_bytes)}"
+
+    click.echo(f"{made.names['corpus']} {made.names['label']}{synthetic}, {made.counted.tokens:,} tokens:")
+    click.echo(f"  no cache: {reads[0]:.3f} reads/token; room for all {size(touched)} touched: {reads[-1]:.3f}")
+    for target in targets:
+        capacity = made.capacity_for(target)
+        if capacity is None:
+            why = f"first touches alone are {reads[-1]:.3f}; --warmup leaves them out"
+            click.echo(f"  {target:g} reads/token: out of reach, {why}")
+        else:
+            click.echo(f"  {target:g} reads/token: {size(capacity)}")
+    click.echo(f"  knee: {reads[made.knee()]:.3f} reads/token at {size(made.knee())}")

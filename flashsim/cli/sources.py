@@ -1,0 +1,112 @@
+"""What ``sweep-cache``, ``curve`` and their kin run: token files through layouts, and traces."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from flashsim.cli.layout_options import Listed, backend, layout_values
+from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
+from flashsim.errors import UsageError
+from flashsim.units import parse_count
+
+# The report's experiment (PageGram report, Fig. 4a).
+LAYOUTS, PARAMS = ("flat", "engram", "pagegram"), ("3.2B", "10B", "20B")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The command line's token files, traces, layouts and the part of them to run."""
+
+    paths: tuple[Path, ...]
+    names: tuple[str, ...]
+    slots: tuple[int, ...] | None
+    params: tuple[int, ...] | None
+    values: dict
+    token_options: TokenOptions
+    skip: int
+    tokens: int | None
+    default_params: tuple[str, ...]
+
+    def open(self) -> tuple[list, list]:
+        """(streams and traces, layouts); the demo corpus where no file was named. Raises UsageError or DataError."""
+        from flashsim.tokens.stream import TokenStream
+        from flashsim.trace import Trace, facts_beside
+
+        layouts, paths = self._layouts(), self.paths
+        if not paths:
+            from flashsim.corpora.demo import demo_corpus
+
+            paths = (demo_corpus(),)
+        opened = [
+            Trace.open(path) if facts_beside(path) else open_token_file(path, self.token_options) for path in paths
+        ]
+        streams = [source for source in opened if isinstance(source, TokenStream)]
+        given = [self.names or None, self.slots, self.params, *self.values.values(), *self.token_options]
+        if not streams and any(value is not None for value in given):
+            raise UsageError(
+                f"{len(opened)} traces have their layouts and tokens already: give --layout, its values and the "
+                "options of token files to `trace`"
+            )
+        for stream in streams:
+            if stream.boundary == "none":
+                note = f"note: {stream.path}: 0 document boundaries: n-grams cross them; --eot ID marks them"
+                click.echo(note, err=True)
+        return opened, layouts if streams else []
+
+    def cells(self) -> list:
+        """What is to be run, in order."""
+        from flashsim.studies.cells import cells_of
+
+        opened, layouts = self.open()
+        return cells_of(opened, layouts, self.skip, self.tokens)
+
+    def _layouts(self) -> list:
+        """Every layout at every size; ``slots`` multiply those that have buckets."""
+        from flashsim.layouts import layout, load_spec
+
+        names = self.names or LAYOUTS
+        has_slots = [name for name in names if load_spec(name).rows.slots is not None]
+        if self.slots and not has_slots:
+            raise UsageError(
+                f"--S {self.slots[0]}: none of the {len(names)} layouts has buckets: add --layout pagegram"
+            )
+        return [
+            layout(name, S=S, params=size, **self.values)
+            for size in self.params or [parse_count(size) for size in self.default_params]
+            for name in names
+            for S in (self.slots if self.slots and name in has_slots else (None,))
+        ]
+
+
+def sources(default_params: tuple[str, ...] = PARAMS) -> Callable:
+    """Add SOURCES, the layout lists, the token options, --tokens, --skip and --backend; the command gets the first ones
+    as one :class:`Sources`, ``sources``, and ``backend``. default_params: table sizes where --params is not given."""
+
+    def decorate(command: Callable) -> Callable:
+        @click.argument("paths", metavar="[SOURCES]...", nargs=-1, type=click.Path(path_type=Path))
+        @click.option(
+            "--layout", "names", type=Listed("NAME,...", str), multiple=True, help=f"[default: {','.join(LAYOUTS)}]"
+        )
+        @click.option("--S", "slots", type=Listed("S,...", int), help="Slots a head in a bucket.  [default: 4]")
+        @click.option(
+            "--params",
+            type=Listed("COUNT,...", parse_count),
+            help=f"Parameters of the table.  [default: {','.join(default_params)}]",
+        )
+        @layout_values
+        @click.option("--tokens", type=Count(), help="Tokens to run.  [default: all]")
+        @click.option("--skip", type=Count(), default=0, show_default=True, help="Tokens to leave out at the start.")
+        @token_options
+        @backend
+        @functools.wraps(command)
+        def with_sources(paths, names, slots, params, values, tokens, skip, token_options, **kwargs):
+            flat = tuple(name for group in names for name in group)
+            made = Sources(paths, flat, slots, params, values, token_options, skip, tokens, default_params)
+            return command(sources=made, **kwargs)
+
+        return with_sources
+
+    return decorate

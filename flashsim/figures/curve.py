@@ -1,0 +1,35 @@
+"""The LRU curve: reads/token at every cache size, from the CSV of ``curve`` alone."""
+
+from pathlib import Path
+
+from flashsim.figures.fig4a import size_ticks, token_axis
+from flashsim.figures.style import COLOURS, figure, read_table, save
+
+_NEEDED = ("corpus", "synthetic", "label", "cache_bytes", "tokens", "reads", "reads_per_token")
+_LEAST_BYTES = 1 << 20  # caches under 1 MiB are in the CSV, but nobody builds them
+
+
+def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
+    """Draw the curves in ``csv`` as ``stem``.svg and .png (beside the CSV by default); return their paths.
+
+    Raises DataError where ``csv`` is not such a table.
+    """
+    table = read_table(Path(csv), _NEEDED, "of `curve`")
+    shown = table[table["cache_bytes"] >= min(_LEAST_BYTES, table["cache_bytes"].max())]
+    with figure(8.4, 4.8) as (made, axes):
+        for index, ((corpus, label), line) in enumerate(shown.groupby(["corpus", "label"], sort=False)):
+            synthetic = " (SYNTHETIC)" if line["synthetic"].any() else ""
+            axes.plot(
+                line["cache_bytes"],
+                line["reads_per_token"],
+                color=COLOURS[index % len(COLOURS)],
+                linewidth=1.6,
+                label=f"{corpus} {label}{synthetic}",
+            )
+        octaves = shown["cache_bytes"].min(), shown["cache_bytes"].max()
+        size_ticks(axes, octaves)
+        token_axis(axes, max(shown["reads_per_token"]) * 1.35)
+        tokens = " / ".join(f"{count:,}" for count in sorted(set(table["tokens"])))
+        axes.set_title(f"exact LRU, every capacity; {tokens} tokens", fontsize=10, loc="left")
+        made.legend(loc="outside right upper", fontsize=9)
+        return save(made, stem or Path(csv).with_suffix(""))

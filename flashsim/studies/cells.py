@@ -1,0 +1,124 @@
+"""Cells: what a study runs. One *cell* is one source through one layout: a token stream is hashed in pieces, so nothing
+is stored; a trace file is read from disk in steps."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flashsim.errors import DataError, UsageError
+from flashsim.layouts import Layout
+from flashsim.tokens.stream import TokenStream
+from flashsim.trace import Tally, Trace, pieces, window
+from flashsim.units import parse_count
+
+_TRACE_STEP = 1 << 22  # references of a stored trace taken at a time
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One source through one layout. ``layout`` is None where ``source`` is a :class:`Trace`, which has its own."""
+
+    source: TokenStream | Trace
+    layout: Layout | None
+    begin: int
+    end: int
+
+    @property
+    def tokens(self) -> int:
+        return self.end - self.begin
+
+    @property
+    def ids_below(self) -> int:
+        """Every id of the cell is below this."""
+        return self.layout.pages if self.layout else self.source.facts["ids_below"]
+
+
+def cells_of(
+    sources: Sequence[TokenStream | Trace], layouts: Sequence[Layout], skip: int = 0, tokens: int | None = None
+) -> list[Cell]:
+    """The cells of a sweep, in order: each stream through each layout, each trace as it is. Raises UsageError."""
+    cells = []
+    for source in sources:
+        with_layouts = [None] if isinstance(source, Trace) else layouts
+        cells += [Cell(source, layout, *window(source, skip, tokens)) for layout in with_layouts]
+    names = Counter(f"{names_of(cell)['corpus']} {names_of(cell)['label']}" for cell in cells)
+    for name, times in names.items():
+        if times > 1:
+            raise UsageError(
+                f"{name} comes {times} times: give each source and layout once, and different names to different ones"
+            )
+    return cells
+
+
+@dataclass(frozen=True)
+class Counted:
+    """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash."""
+
+    tokens: int = 0
+    lookups: int = 0
+    reads: int = 0
+
+    def __add__(self, other: "Counted") -> "Counted":
+        return Counted(self.tokens + other.tokens, self.lookups + other.lookups, self.reads + other.reads)
+
+
+def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.ndarray, Counted]]:
+    """The references of tokens [first, last) in pieces, each with its counts."""
+    if cell.layout:
+        for piece in pieces(cell.source, cell.layout, begin=first, end=last, backend=backend):
+            tally = Tally(cell.layout)
+            tally.add(piece.orders)
+            yield piece.ids, Counted(tally.tokens, tally.lookups, len(piece.ids))
+        return
+    trace = cell.source
+    at, end = trace.reads_before(first), trace.reads_before(last)
+    tokens, lookups = last - first, last - first
+    if trace.counts is not None:
+        lookups = int(np.count_nonzero(trace.counts[first:last]))
+    for begin in range(at, max(end, at + 1), _TRACE_STEP):  # at least 1 piece, for the tokens that read nothing
+        ids = np.ascontiguousarray(trace.ids[begin : min(begin + _TRACE_STEP, end)])
+        if ids.max(initial=0) >= cell.ids_below:
+            bad = begin + int(np.argmax(ids >= cell.ids_below))
+            raise DataError(
+                f"{trace.path}: id {bad} is {trace.ids[bad]}, its JSON says all are below {cell.ids_below}: "
+                "trace it again"
+            )
+        # tokens are counted with the last piece: where a piece ends, a token may be cut in two
+        whole = Counted(tokens, lookups, len(ids)) if begin + _TRACE_STEP >= end else Counted(reads=len(ids))
+        yield ids, whole
+
+
+def unit_bytes(cell: Cell) -> int:
+    """Bytes of what an id of the cell names: a page, or a row."""
+    return cell.layout.page_bytes if cell.layout else cell.source.facts["unit_bytes"]
+
+
+def names_of(cell: Cell) -> dict[str, Any]:
+    """The columns of a result that say what was run."""
+    if cell.layout:
+        layout, stream = cell.layout, cell.source
+        return {
+            "corpus": stream.name,
+            "synthetic": stream.synthetic,
+            "layout": layout.name,
+            "S": layout.slots,
+            "params": layout.params_asked,
+            "label": layout.label,
+            "unit": "page",
+            "table_bytes": layout.table_bytes,
+        }
+    facts = cell.source.facts
+    spec, source = facts["layout"]["spec"], facts["source"]
+    return {
+        "corpus": source["name"],
+        "synthetic": source["synthetic"],
+        "layout": spec["name"],
+        "S": spec["rows"]["slots"],
+        "params": parse_count(spec["rows"]["params"]),
+        "label": facts["layout"]["label"] + ("" if facts["unit"] == "page" else f"-{facts['unit']}"),
+        "unit": facts["unit"],
+        "table_bytes": facts["layout"]["table_bytes"],
+    }

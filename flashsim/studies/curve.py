@@ -1,0 +1,110 @@
+"""How much RAM for so many reads a token? The exact miss-ratio curve of an LRU page cache, at every capacity.
+
+One pass over the stack distances gives the misses of all capacities (Mattson et al., 1970): misses(C) = first touches +
+references at a distance over C.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flashsim.errors import UsageError
+from flashsim.kernels import backend as kernels_of
+from flashsim.studies.cells import Cell, Counted, names_of, steps, unit_bytes
+
+POINTS_PER_OCTAVE = 16
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The curve of one cell.
+
+    misses: int64, shape (capacities + 1,): misses at each capacity in pages, [0] = no cache; the last one is the number
+        of pages touched, beyond which nothing changes. names: what was run. counted: tokens, lookups and reads.
+    cold_misses: first touches, which no cache saves.
+    """
+
+    names: dict[str, Any]
+    counted: Counted
+    misses: np.ndarray
+    cold_misses: int
+    unit_bytes: int
+
+    @property
+    def reads_per_token(self) -> np.ndarray:
+        """float64, like ``misses``."""
+        return self.misses / self.counted.tokens
+
+    def capacity_for(self, target: float) -> int | None:
+        """The fewest pages of cache that bring reads/token to ``target`` or below; None where none does."""
+        enough = np.flatnonzero(self.reads_per_token <= target)
+        return int(enough[0]) if len(enough) else None
+
+    def knee(self) -> int:
+        """The capacity (pages) after which more cache pays less: the point of reads/token over log2(capacity) that lies
+        farthest below the chord from the curve's first to its last point (Satopaa et al., "Finding a Kneedle in a
+        haystack", 2011); the last point where none lies below, as with one cliff at the end."""
+        capacities = self.log_spaced()
+        if len(capacities) < 2:
+            return int(capacities[-1]) if len(capacities) else 0
+        x, y = np.log2(capacities), self.reads_per_token[capacities]
+        chord = y[0] + (y[-1] - y[0]) * (x - x[0]) / (x[-1] - x[0])
+        below = chord - y
+        return int(capacities[np.argmax(below)] if below.max() > 1e-9 * y[0] else capacities[-1])
+
+    def log_spaced(self) -> np.ndarray:
+        """Capacities 1 to the last, POINTS_PER_OCTAVE an octave, both ends included."""
+        last = len(self.misses) - 1
+        if last < 1:
+            return np.zeros(0, np.int64)
+        points = np.round(2 ** np.arange(0, np.log2(last) + 1e-9, 1 / POINTS_PER_OCTAVE)).astype(np.int64)
+        return np.unique(np.append(points[points <= last], last))
+
+    def table(self, every: bool = False):
+        """A DataFrame with a row a capacity: log-spaced ones, or with ``every`` all from 1."""
+        import pandas as pd
+
+        capacities = np.arange(1, len(self.misses)) if every else self.log_spaced()
+        misses = self.misses[capacities]
+        return pd.DataFrame(
+            self.names
+            | {
+                "page_bytes": self.unit_bytes,
+                "cache_bytes": capacities * self.unit_bytes,
+                "capacity_pages": capacities,
+                "tokens": self.counted.tokens,
+                "lookups": self.counted.lookups,
+                "reads": self.counted.reads,
+                "misses": misses,
+                "cold_misses": self.cold_misses,
+                "reads_per_token": misses / self.counted.tokens,
+                "hit_ratio": 1 - misses / max(self.counted.reads, 1),
+            }
+        )
+
+
+def curve(
+    cell: Cell, *, warmup: int = 0, backend: str = "c", progress: Callable[[int], None] = lambda tokens: None
+) -> Curve:
+    """The exact LRU curve of one source through one layout, cache empty at the start.
+
+    warmup: the first tokens touch their pages but are not counted. Memory: 16 B for each page of the table (C), and
+    nothing that grows with the trace. Raises UsageError where the warm-up leaves nothing to count.
+    """
+    if warmup >= cell.tokens:
+        raise UsageError(f"--warmup {warmup} leaves nothing of {cell.tokens} tokens to count: warm up with fewer")
+    stack = kernels_of(backend).StackDistances(cell.ids_below)
+    counted = Counted()
+    for ids, step in steps(cell, cell.begin, cell.begin + warmup, backend):
+        stack.run(ids)
+        progress(step.tokens)
+    before, touched = stack.histogram.copy(), stack.distinct
+    for ids, step in steps(cell, cell.begin + warmup, cell.end, backend):
+        stack.run(ids)
+        counted += step
+        progress(step.tokens)
+    histogram, cold = (stack.histogram - before)[: stack.distinct + 1], stack.distinct - touched
+    beyond = np.concatenate((np.cumsum(histogram[:0:-1])[::-1], [0]))  # references at a distance over C
+    return Curve(names_of(cell), counted, beyond + cold, cold, unit_bytes(cell))

@@ -1,0 +1,162 @@
+"""flashsim sweep-cache: the CSV, what stands beside it, what is printed; interrupted, it keeps what it has."""
+
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flashsim.layouts import layout
+from flashsim.studies import cache_sweep
+from flashsim.studies.cache_sweep import COLUMNS
+from flashsim.tokens import open_tokens
+
+SMALL = ("--params", "1M,2M", "--cache", "64KiB,1MiB", "--eot", "0", "--dtype", "uint16")
+
+
+def test_csv_json_and_figures(flashsim, corpus_file, tmp_path):
+    code, _, err = flashsim("sweep-cache", corpus_file, *SMALL, "-o", "out/x.csv")
+    assert (code, err) == (0, "wrote out/x.csv, x.json, x.svg, x.png\n")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["x.csv", "x.json", "x.png", "x.svg"]
+    table = pd.read_csv("out/x.csv")
+    assert list(table.columns) == list(COLUMNS) and len(table) == 2 * 3 * 2
+    labels = [f"{name}-{size}" for size in ("1M", "2M") for name in ("flat", "engram", "pagegram-S4")]
+    assert table["label"].tolist() == [label for label in labels for _ in range(2)]
+    assert set(table["tokens"]) == {60_000} and not table["synthetic"].any()
+    layouts = [layout(name, params=size) for size in ("1M", "2M") for name in ("flat", "engram", "pagegram")]
+    direct = cache_sweep.sweep_cache(open_tokens(corpus_file, eot=0), layouts, ["64KiB", "1MiB"])
+    assert table["misses"].tolist() == direct["misses"].tolist()
+    facts = json.loads(Path("out/x.json").read_text())
+    assert facts["kind"] == "cache sweep" and facts["cache_bytes"] == [65_536, 1 << 20] and facts["backend"] == "c"
+    assert [made["label"] for made in facts["layouts"]] == labels
+    assert facts["sources"][0]["sha256"] == hashlib.sha256(corpus_file.read_bytes()).hexdigest()
+    assert facts["sources"][0]["boundary"] == "--eot 0" and facts["run"]["numpy"] == np.__version__
+
+
+def test_the_printed_table_is_the_csv(flashsim, corpus_file):
+    code, out, _ = flashsim("sweep-cache", corpus_file, *SMALL, "--warmup", "10k", "--tokens", "50k", "-o", "x.csv")
+    table = pd.read_csv("x.csv")
+    head, *lines, last = out.splitlines()
+    assert code == 0 and head.split() == ["reads/token", "no", "cache", "64", "KiB", "1", "MiB"]
+    assert last == "tokens counted: 40,000; LRU, cache empty at the start"
+    assert len(lines) == 6
+    for line, (_, rows) in zip(lines, table.groupby("label", sort=False), strict=True):
+        corpus, label, none, *figures = line.split()
+        assert (corpus, label) == ("corpus", rows["label"].iloc[0])
+        assert float(none) == pytest.approx(rows["reads"].iloc[0] / 40_000, abs=6e-4)
+        assert [float(figure) for figure in figures] == pytest.approx(rows["reads_per_token"].tolist(), abs=6e-4)
+
+
+def test_a_trace_stands_for_its_token_file(flashsim, corpus_file):
+    assert flashsim("trace", corpus_file, "--params", "1M", "--eot", 0)[0] == 0
+    trace = "traces/corpus.pagegram-S4-1M.npy"
+    assert flashsim("sweep-cache", trace, "--cache", "64KiB,1MiB", "-o", "a.csv")[0] == 0
+    assert flashsim("sweep-cache", corpus_file, *SMALL, "--params", "1M", "--layout", "pagegram", "-o", "b.csv")[0] == 0
+    assert Path("a.csv").read_text() == Path("b.csv").read_text()
+    assert json.loads(Path("a.json").read_text())["sources"][0]["trace"] == trace
+
+
+def test_lists_multiply(flashsim, corpus_file):
+    code, _, _ = flashsim(
+        "sweep-cache", corpus_file, *SMALL, "--params", "1M", "--layout", "flat,pagegram", "--layout", "engram",
+        "--S", "1,4", "--tokens", 1000, "--jobs", 2, "--backend", "numba", "-o", "x.csv",
+    )  # fmt: skip
+    table = pd.read_csv("x.csv")
+    assert code == 0 and set(table["backend"]) == {"numba"}
+    assert list(dict.fromkeys(table["label"])) == ["flat-1M", "pagegram-S1-1M", "pagegram-S4-1M", "engram-1M"]
+
+
+def test_a_synthetic_stream_says_so(flashsim):
+    assert flashsim("corpus", "synth", "-o", "made.bin", "--tokens", "3k")[0] == 0
+    code, out, _ = flashsim("sweep-cache", "made.bin", "--params", "1M", "--cache", "64KiB", "-o", "x.csv")
+    assert code == 0 and pd.read_csv("x.csv")["synthetic"].all()
+    assert all(line.endswith(" SYNTHETIC") for line in out.splitlines()[1:-1])
+    assert "(SYNTHETIC)" in Path("x.svg").read_text()
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_killed_half_way_it_leaves_what_it_has(flashsim, corpus_file, monkeypatch, tmp_path, old):
+    if old:
+        assert flashsim("sweep-cache", corpus_file, *SMALL, "--tokens", 1000, "-o", "x.csv")[0] == 0
+    real = cache_sweep.run_cell
+
+    def run_cell(cell, *arguments):
+        if cell.layout.label != "flat-1M":
+            raise KeyboardInterrupt
+        return real(cell, *arguments)
+
+    monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
+    code, out, err = flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")
+    assert (code, out) == (130, "") and err.startswith("flashsim: error: interrupted") and len(err.splitlines()) == 1
+    table = pd.read_csv("x.csv")
+    assert list(table.columns) == list(COLUMNS)
+    assert table["label"].tolist() == ["flat-1M"] * 2 and set(table["tokens"]) == {60_000}
+    assert json.loads(Path("x.json").read_text())["tokens"] is None  # those of the new run, as the CSV
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_an_error_before_the_first_cell_leaves_the_old_files(flashsim, corpus_file, tmp_path):
+    assert flashsim("sweep-cache", corpus_file, *SMALL, "--tokens", 1000, "-o", "x.csv")[0] == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert flashsim("sweep-cache", corpus_file, *SMALL, "--vocab-size", 300, "-o", "x.csv")[0] == 3
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_ctrl_c_ends_it_at_once(tmp_path):
+    """A cell of 200 M tokens takes seconds; the interrupt does not wait for its end."""
+    with open(tmp_path / "big.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<u2", "fortran_order": False, "shape": (2_000_000_000,)})
+        file.truncate(file.tell() + 4_000_000_000)  # sparse
+    script = (
+        "import sys, flashsim.files as files, flashsim.trace as trace, flashsim.cli as cli; "
+        "trace.sha256_of = lambda path: 'not read'; sys.exit(cli.main(sys.argv[1:]))"
+    )
+    arguments = ["sweep-cache", "big.npy", "--params", "1M", "--cache", "64KiB", "-o", "x.csv", "--jobs", "2"]
+    ran = subprocess.Popen(
+        [sys.executable, "-c", script, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert ran.stderr.readline().startswith(b"note: ")
+        time.sleep(1.5)
+        assert ran.poll() is None
+        ran.send_signal(signal.SIGINT)
+        out, err = ran.communicate(timeout=10)
+    finally:
+        ran.kill()
+    assert ran.returncode == 130 and out == b""
+    assert err.startswith(b"flashsim: error: interrupted") and len(err.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["big.npy"]
+
+
+def test_without_a_source_it_takes_the_demo_corpus(flashsim, corpus_file, monkeypatch):
+    monkeypatch.setattr("flashsim.corpora.demo.demo_corpus", lambda: corpus_file)
+    code, out, _ = flashsim("sweep-cache", "--tokens", 2000, "--params", "1M", "--cache", "64KiB")
+    assert code == 0 and "corpus pagegram-S4-1M" in out
+    assert len(pd.read_csv("reports/cache_sweep.csv")) == 3
+
+
+@pytest.mark.parametrize("command", ["sweep-cache", "trace"])
+def test_nothing_else_is_overwritten(flashsim, tmp_path, command):
+    """The JSON beside a token file and that of a trace would be lost to a result of the same name."""
+    end = {"sweep-cache": "csv", "trace": "npy"}[command]
+    assert flashsim("corpus", "synth", "-o", "made.bin", "--tokens", "3k")[0] == 0
+    if command == "sweep-cache":
+        assert flashsim("trace", "made.bin", "--params", "1M", "-o", "a.npy")[0] == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for source, output in (("made.bin", "made"), *([("a.npy", "a")] if command == "sweep-cache" else [])):
+        code, out, err = flashsim(command, source, "-o", f"{output}.{end}")
+        assert (code, out) == (2, "") and f"{output}.json is there already" in err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_the_reports_table_and_caches_are_the_default(flashsim, corpus_file):
+    code, _, _ = flashsim("sweep-cache", corpus_file, "--tokens", 1000, "--layout", "engram")
+    table = pd.read_csv("reports/cache_sweep.csv")
+    assert code == 0 and list(dict.fromkeys(table["params"])) == [3_200_000_000, 10**10, 2 * 10**10]
+    assert table["cache_bytes"].tolist() == 3 * [2**26 << log for log in range(9)]

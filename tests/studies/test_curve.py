@@ -1,0 +1,97 @@
+"""The exact curve against the multi-capacity LRU, and the sampled curve against the exact one."""
+
+import numpy as np
+import pytest
+
+from flashsim.cache.lru import LruSweep
+from flashsim.errors import UsageError
+from flashsim.layouts import layout
+from flashsim.studies.cells import cells_of, steps
+from flashsim.studies.curve import curve
+from flashsim.studies.sampled import sampled_curve
+from flashsim.tokens.stream import TokenStream
+
+LAYOUT = layout("pagegram", params="200M")
+
+
+@pytest.fixture(scope="module")
+def cell(stream):
+    return cells_of([stream], [LAYOUT])[0]
+
+
+@pytest.mark.parametrize("backend", ["c", "numba"])
+@pytest.mark.parametrize("warmup", [0, 77_777])
+def test_every_capacity_equals_the_lru_sweep(cell, backend, warmup):
+    made = curve(cell, warmup=warmup, backend=backend)
+    capacities = [1, 2, 17, 500, 4096, 20_000, len(made.misses) - 1, LAYOUT.pages]
+    sweep = LruSweep(capacities, LAYOUT.pages)
+    for ids, _ in steps(cell, cell.begin, cell.begin + warmup, "c"):
+        sweep.run(ids)
+    before = sweep.misses
+    for ids, _ in steps(cell, cell.begin + warmup, cell.end, "c"):
+        sweep.run(ids)
+    got = [made.misses[min(capacity, len(made.misses) - 1)] for capacity in capacities]
+    assert got == (sweep.misses - before).tolist()
+    assert made.misses[0] == made.counted.reads
+    assert made.misses[-1] == made.cold_misses
+    assert (np.diff(made.misses) <= 0).all()
+
+
+def test_targets_and_knee(cell):
+    made = curve(cell)
+    for target in (1.9, 1.0, 0.5):
+        capacity = made.capacity_for(target)
+        if capacity is None:
+            assert made.reads_per_token[-1] > target
+        else:
+            assert made.reads_per_token[capacity] <= target < made.reads_per_token[capacity - 1]
+    assert made.capacity_for(-1) is None and made.capacity_for(100) == 0
+    assert 1 <= made.knee() < len(made.misses)
+
+
+def test_tables(cell):
+    made = curve(cell)
+    whole, spaced = made.table(every=True), made.table()
+    assert whole["capacity_pages"].tolist() == list(range(1, len(made.misses)))
+    assert set(spaced["capacity_pages"]) <= set(whole["capacity_pages"])
+    assert {1, len(made.misses) - 1} <= set(spaced["capacity_pages"])
+    assert (whole["cache_bytes"] == whole["capacity_pages"] * 4096).all()
+
+
+def test_a_loop_has_its_knee_at_its_length():
+    """Ten laps over 64 tokens: with room for their pages everything hits, with less almost nothing."""
+    loop = TokenStream(np.tile(np.arange(64, dtype=np.uint16), 10))
+    made = curve(cells_of([loop], [layout("flat", params="20M")])[0])
+    assert made.capacity_for(0.5) == len(made.misses) - 1 == made.knee()
+
+
+def test_sampling_errors_lie_within_their_bound():
+    """20 traces: skewed, uniform, drifting; every capacity's error inside the stated 99.9 % interval, or nearly all."""
+    outside, points = 0, 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        kind = seed % 3
+        if kind == 0:
+            ids = (60_000 * rng.random(150_000) ** (1 + seed / 5)).astype(np.uint16)
+        elif kind == 1:
+            ids = rng.integers(0, 3000 * (seed + 1), 150_000).astype(np.uint16)
+        else:
+            ids = ((np.arange(150_000) // 4 + rng.integers(0, 9000, 150_000)) % 60_000).astype(np.uint16)
+        cell = cells_of([TokenStream(ids)], [layout("pagegram", params="200M", seed=seed)])[0]
+        exact, sampled = curve(cell), sampled_curve(cell, 0.2)
+        true = exact.misses[np.minimum(sampled.capacities, len(exact.misses) - 1)]
+        outside += int((np.abs(sampled.misses - true) > sampled.error + 1e-3 * exact.misses[0]).sum())
+        points += len(true)
+        assert np.median(sampled.error) < 0.1 * exact.misses[0]  # a bound that says something
+    assert outside <= 0.01 * points, (outside, points)
+
+
+@pytest.mark.parametrize("rate", [0, 1, 2, 1e-4])
+def test_bad_rates(cell, rate):
+    with pytest.raises(UsageError, match="--sample"):
+        sampled_curve(cell, rate)
+
+
+def test_warmup_too_long(cell):
+    with pytest.raises(UsageError, match="leaves nothing"):
+        curve(cell, warmup=cell.tokens)
