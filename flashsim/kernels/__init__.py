@@ -10,7 +10,17 @@ from types import ModuleType
 from flashsim.errors import UsageError
 
 BACKENDS = {"c": "flashsim.kernels.c", "numba": "flashsim.kernels.nb"}
-KERNELS = ("mix_address", "Lru", "fifo_run")
+KERNELS = (
+    "mix_address",
+    "Lru",
+    "fifo_run",
+    "clock_run",
+    "clock2_run",
+    "sieve_run",
+    "s3fifo_run",
+    "slru_run",
+    "random_run",
+)
 
 
 def backend(name: str = "c") -> ModuleType:
