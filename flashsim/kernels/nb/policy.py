@@ -27,7 +27,7 @@ def look(page, slot, base, at, length):
 def policy(access: Callable) -> Callable:
     """The ``NAME_run(state, trace, missed=None)`` of a compiled ``access(capacity, page, slot, reg, x) -> bool``."""
 
-    @njit(nogil=True)
+    @njit(nogil=True, _nrt=False)  # nothing is allocated: else each inlined access counts references to its arrays
     def loop(capacity, page, slot, reg, trace, missed):
         last = len(trace) - 1
         for t in range(len(trace)):
