@@ -1,7 +1,7 @@
 /* CLOCK with a counter of 1 and of 2 bits. See flashsim/cache/clock.py and clock2.py.
  *
- * The ring of cached pages, oldest first from the hand on. An evicted page's place is taken by the new page, and the hand
- * moves past it: that is the queue's young end.
+ * The ring of cached pages, oldest first from the hand on. An evicted page's place is taken by the new page, and the
+ * hand moves past it: that is the queue's young end.
  *   page[x]  0 = not cached, else 1 + x's counter
  *   slot[i]  page in position i of the ring
  *   reg[1]   position of the hand

@@ -1,8 +1,8 @@
 /* SIEVE. See flashsim/cache/sieve.py.
  *
- * No list: the hand splits the queue in two. The pages it has not yet passed are a ring: the hand takes from its old end,
- * new pages join its young end. Those it has passed and kept are an array, in order. When none is left ahead of the hand,
- * it is back at the old end of the queue: the array becomes the ring.
+ * No list: the hand splits the queue in two. The pages it has not yet passed are a ring: the hand takes from its old
+ * end, new pages join its young end. Those it has passed and kept are an array, in order. When none is left ahead of
+ * the hand, it is back at the old end of the queue: the array becomes the ring.
  *   page[x]  0 = not cached, 1 = cached, 2 = cached and visited
  *   slot     [2][capacity] the ring and the array
  *   reg[1]   position in the ring of the page at the hand

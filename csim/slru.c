@@ -1,8 +1,8 @@
 /* Segmented LRU. See flashsim/cache/slru.py.
  *
- * A segment is a ring of its pages in the order in which they joined it, a quarter of the slots each. A page that moved
- * leaves a stale entry behind: one is alive only while its page's record names its slot; when a ring is full of them, it
- * is compacted.
+ * A segment is a ring of its pages in the order in which they joined it, a quarter of the slots each. A page that
+ * moved leaves a stale entry behind: one is alive only while its page's record names its slot; when a ring is full of
+ * them, it is compacted.
  *   page[x]             0 = not cached, else 1 + x's slot, which says the segment too
  *   slot[i]             pages, oldest first
  *   reg[4i + 4], [.. 5] of segment i: position of the oldest entry, and entries, stale ones included
