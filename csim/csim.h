@@ -145,6 +145,12 @@ struct fs_policy {
 /* trace: `count` page ids in access order. missed: NULL, or one byte a reference, 1 where it missed. Returns 0,
  * -EINVAL for a bad state, or -ERANGE at the first id that is not below `pages` (the ids before it count). */
 int fs_fifo_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_clock_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_clock2_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_sieve_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_s3fifo_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_slru_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_random_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
 
 /* BINDING END */
 #endif

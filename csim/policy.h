@@ -1,7 +1,8 @@
 /* What the policies share: the loop over a piece of a trace, with the page's record prefetched, since the trace is known.
  *
  * A policy defines its access as `static inline int NAME(struct fs_policy *, uint32_t page)`, 1 for a miss, and its
- * public function with FS_POLICY(NAME, fields of a page's record). */
+ * public function with FS_POLICY(NAME, fields of a page's record). One that has slots defines, before it includes this,
+ * FS_SLOTS(capacity): how many it needs at least. */
 #ifndef FS_POLICY_H
 #define FS_POLICY_H
 #include "csim.h"
@@ -9,11 +10,35 @@
 #include <errno.h>
 
 #define FS_AHEAD 64 /* references: the latency of memory over the time of an access */
+#define FS_NEXT 16  /* slots: the same for the pages that an eviction looks at one after the other */
+
+#ifndef FS_SLOTS
+#define FS_SLOTS(capacity) 0
+#endif
+
+static inline int fs_refused(const struct fs_policy *policy, int64_t count, uint64_t slots)
+{
+    return count < 0 || policy->capacity < 1 || policy->capacity > INT32_MAX || policy->pages > UINT32_MAX ||
+           policy->slots < slots;
+}
+
+/* The page in position `at` of a ring of `length` slots is about to be looked at: start to load the record of the one
+ * FS_NEXT positions later. (Near the end of the ring, of this one: not worth a turn.) */
+static inline uint32_t fs_look(const struct fs_policy *policy, const uint32_t *ring, uint64_t at, uint64_t length)
+{
+    __builtin_prefetch(&policy->page[ring[at + FS_NEXT < length ? at + FS_NEXT : at]], 1);
+    return ring[at];
+}
+
+static inline uint64_t fs_wrapped(uint64_t at, uint64_t length)
+{
+    return at >= length ? at - length : at;
+}
 
 #define FS_POLICY(name, fields)                                                                                       \
     int fs_##name##_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed)              \
     {                                                                                                                  \
-        if (count < 0 || policy->capacity < 1 || policy->capacity > INT32_MAX || policy->pages > UINT32_MAX)           \
+        if (fs_refused(policy, count, FS_SLOTS(policy->capacity)))                                                     \
             return -EINVAL;                                                                                            \
         struct fs_policy local = *policy; /* so that the compiler knows the pointers do not change */                  \
         int64_t misses = 0;                                                                                            \

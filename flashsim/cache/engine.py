@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flashsim.cache import fifo
+from flashsim.cache import clock, clock2, fifo, random, s3fifo, sieve, slru
 from flashsim.cache.lru import PAGES_MAX, LruSweep
 from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
 
 # One module a policy: NAME, KERNEL, state(capacity, pages), check(state). LRU is apart: one pass serves every capacity.
-MODULES = {module.NAME: module for module in (fifo,)}
+MODULES = {module.NAME: module for module in (fifo, clock, clock2, sieve, s3fifo, slru, random)}
 POLICIES = ("lru", *MODULES)
 
 

@@ -10,7 +10,18 @@ from types import ModuleType
 from flashsim.errors import UsageError
 
 BACKENDS = {"c": "flashsim.kernels.c", "numba": "flashsim.kernels.nb"}
-KERNELS = ("mix_address", "Lru", "StackDistances", "fifo_run")
+KERNELS = (
+    "mix_address",
+    "Lru",
+    "StackDistances",
+    "clock2_run",
+    "clock_run",
+    "fifo_run",
+    "random_run",
+    "s3fifo_run",
+    "sieve_run",
+    "slru_run",
+)
 
 
 def backend(name: str = "c") -> ModuleType:

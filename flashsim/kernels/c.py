@@ -213,3 +213,9 @@ def _policy(name: str):
 
 
 fifo_run = _policy("fifo")
+clock_run = _policy("clock")
+clock2_run = _policy("clock2")
+sieve_run = _policy("sieve")
+s3fifo_run = _policy("s3fifo")
+slru_run = _policy("slru")
+random_run = _policy("random")

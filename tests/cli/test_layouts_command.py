@@ -27,6 +27,11 @@ def test_show_the_reports_pagegram(flashsim):
     assert facts["table"] == "133,316,608 B = 127.1 MiB" and facts["parameters"].startswith("199,974,912 (-0.0125%")
 
 
+def test_a_last_page_that_is_not_full_counts_as_a_page(flashsim):
+    facts = shown(flashsim("layouts", "show", "pagegram", "--params", "10B")[1])
+    assert facts["rows a page"] == "96"  # 95.99998 on average
+
+
 def test_show_the_others(flashsim):
     flat = shown(flashsim("layouts", "show", "flat", "--params", "200M")[1])
     assert flat["rows"] == "520,832" and flat["rows a page"] == "21" and flat["row"] == "384 x nf4 = 194 B"

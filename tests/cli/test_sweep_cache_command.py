@@ -108,6 +108,12 @@ def test_an_error_before_the_first_cell_leaves_the_old_files(flashsim, corpus_fi
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_where_nothing_can_be_written_nothing_is_run(flashsim, corpus_file, monkeypatch):
+    monkeypatch.setattr(cache_sweep, "run_cell", None)
+    code, out, err = flashsim("sweep-cache", corpus_file, *SMALL, "-o", "/proc/x.csv")
+    assert (code, out) == (2, "") and err.startswith("flashsim: error: cannot write /proc/x.csv")
+
+
 def test_ctrl_c_ends_it_at_once(tmp_path):
     """A cell of 200 M tokens takes seconds; the interrupt does not wait for its end."""
     with open(tmp_path / "big.npy", "wb") as file:

@@ -128,6 +128,8 @@ def test_seeds_and_heads_differ():
     ("flat", {"params": "9000000T"}, "take a smaller"),
     ("engram", {"params": "9000000T"}, "take a smaller"),
     ("pagegram", {"params": "9000000T"}, "take a smaller"),
+    # primes near 2^31 - 1 lie on both sides of it
+    ("engram", {"params": 4 * (2**31 - 1), "heads": 2, "orders": (2,), "width": 2}, "take a smaller"),
     ("engram", {"params": "20X"}, "not a count"),
     ("engram", {"params": -5}, "not a count"),
     ("engram", {"seed": -1}, "seed -1"),

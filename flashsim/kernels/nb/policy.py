@@ -8,11 +8,26 @@ from numba import njit
 from flashsim.kernels.nb.bits import AHEAD, prefetch
 from flashsim.kernels.state import PolicyState
 
+NEXT = 16  # slots: how far ahead an eviction loads the records of the pages that it looks at one after the other
+
+
+@njit(inline="always")
+def wrapped(at, length):
+    """``at`` in a ring of ``length`` slots that it has passed at most once."""
+    return at - length if at >= length else at
+
+
+@njit(inline="always")
+def look(page, slot, base, at, length):
+    """The page in position ``at`` of the ring of ``length`` slots from ``base`` on; a later one's record is loaded."""
+    prefetch(page, np.int64(slot[base + (at + NEXT if at + NEXT < length else at), 0]))
+    return np.int64(slot[base + at, 0])
+
 
 def policy(access: Callable) -> Callable:
     """The ``NAME_run(state, trace, missed=None)`` of a compiled ``access(capacity, page, slot, reg, x) -> bool``."""
 
-    @njit(nogil=True)
+    @njit(nogil=True, _nrt=False)  # nothing is allocated: else each inlined access counts references to its arrays
     def loop(capacity, page, slot, reg, trace, missed):
         last = len(trace) - 1
         for t in range(len(trace)):
