@@ -1,6 +1,7 @@
 """Plain-Python references that the kernels have to agree with, written from the formulas and from nothing else."""
 
 from collections import OrderedDict
+from itertools import pairwise
 
 MASK = 2**64 - 1
 
@@ -35,7 +36,7 @@ def head_state(plan, index: int, head: int, state: int) -> int:
 def documents(ids, starts):
     """The documents of a token list, in order."""
     edges = sorted({0, *(s for s in starts if 0 < s < len(ids)), len(ids)})
-    return [ids[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [ids[a:b] for a, b in pairwise(edges)]
 
 
 def ngrams(ids, starts, orders):

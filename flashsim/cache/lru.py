@@ -14,7 +14,28 @@ from flashsim.kernels import backend as kernels_of
 PAGES_MAX = 2**31 - 2**10  # page ids that the kernels' time slots can hold
 
 
-class LruSweep:
+class Marked:
+    """Counts since a moment, for caches that have ``misses`` and ``distinct``: what came before was warm-up."""
+
+    _misses_before: np.ndarray | int = 0
+    _distinct_before = 0
+
+    def mark(self) -> None:
+        """Count from now on."""
+        self._misses_before, self._distinct_before = self.misses, self.distinct
+
+    @property
+    def misses_since_mark(self) -> np.ndarray:
+        """int64, shape (capacities,): misses since :meth:`mark`."""
+        return self.misses - self._misses_before
+
+    @property
+    def cold_since_mark(self) -> int:
+        """First touches since :meth:`mark`."""
+        return self.distinct - self._distinct_before
+
+
+class LruSweep(Marked):
     """LRU caches of several capacities fed by one trace in pieces.
 
     capacities: pages each, any order, at least 1. pages: every id is below this. Raises UsageError for others.
@@ -42,6 +63,11 @@ class LruSweep:
     def distinct(self) -> int:
         """Pages touched so far, each a cold miss at every capacity."""
         return self._kernel.distinct
+
+    def check(self) -> None:
+        """The invariants of LRU: more cache never misses more, and every page touched missed once."""
+        by_capacity = self._kernel.misses
+        assert (np.diff(by_capacity) <= 0).all() and (by_capacity >= self.distinct).all()
 
 
 def lru_misses(pages: np.ndarray, capacities: Sequence[int], backend: str = "c") -> np.ndarray:

@@ -22,7 +22,7 @@ class Listed(click.ParamType):
             return value
         try:
             return tuple(self._read(part.strip()) for part in value.split(","))
-        except UsageError as error:
+        except (UsageError, ValueError) as error:
             return self.fail(str(error), param, ctx)
 
 

@@ -56,6 +56,21 @@ class Sources:
                 click.echo(note, err=True)
         return opened, layouts if streams else []
 
+    def facts(self, opened: list, layouts: list) -> dict:
+        """What a result has to say of what was run."""
+        from flashsim.tokens.stream import TokenStream
+        from flashsim.trace import layout_facts, source_facts
+
+        return {
+            "skip": self.skip,
+            "tokens": self.tokens,
+            "layouts": [layout_facts(made) for made in layouts],
+            "sources": [
+                source_facts(source) if isinstance(source, TokenStream) else {"trace": str(source.path)} | source.facts
+                for source in opened
+            ],
+        }
+
     def cells(self) -> list:
         """What is to be run, in order."""
         from flashsim.studies.cells import cells_of
@@ -90,7 +105,7 @@ def sources(default_params: tuple[str, ...] = PARAMS) -> Callable:
         @click.option(
             "--layout", "names", type=Listed("NAME,...", str), multiple=True, help=f"[default: {','.join(LAYOUTS)}]"
         )
-        @click.option("--S", "slots", type=Listed("S,...", int), help="Slots a head in a bucket.  [default: 4]")
+        @click.option("--S", "slots", type=Listed("S,...", parse_count), help="Slots a head in a bucket.  [default: 4]")
         @click.option(
             "--params",
             type=Listed("COUNT,...", parse_count),

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from flashsim.figures.fig4a import size_ticks, token_axis
-from flashsim.figures.style import COLOURS, figure, read_table, save
+from flashsim.figures.style import COLOURS, figure, reads_axis, save, size_axis
+from flashsim.figures.tables import read_table
 
 _NEEDED = ("corpus", "synthetic", "label", "cache_bytes", "tokens", "reads", "reads_per_token")
 _LEAST_BYTES = 1 << 20  # caches under 1 MiB are in the CSV, but nobody builds them
@@ -14,7 +14,7 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
 
     Raises DataError where ``csv`` is not such a table.
     """
-    table = read_table(Path(csv), _NEEDED, "of `curve`")
+    table = read_table(Path(csv), _NEEDED, "curve")
     shown = table[table["cache_bytes"] >= min(_LEAST_BYTES, table["cache_bytes"].max())]
     with figure(8.4, 4.8) as (made, axes):
         for index, ((corpus, label), line) in enumerate(shown.groupby(["corpus", "label"], sort=False)):
@@ -26,9 +26,9 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
                 linewidth=1.6,
                 label=f"{corpus} {label}{synthetic}",
             )
-        octaves = shown["cache_bytes"].min(), shown["cache_bytes"].max()
-        size_ticks(axes, octaves)
-        token_axis(axes, max(shown["reads_per_token"]) * 1.35)
+        least, most = int(shown["cache_bytes"].min()), int(shown["cache_bytes"].max())
+        size_axis(axes, [1 << octave for octave in range(least.bit_length(), most.bit_length())] or [least, most])
+        reads_axis(axes, max(shown["reads_per_token"]) * 1.35)
         tokens = " / ".join(f"{count:,}" for count in sorted(set(table["tokens"])))
         axes.set_title(f"exact LRU, every capacity; {tokens} tokens", fontsize=10, loc="left")
         made.legend(loc="outside right upper", fontsize=9)

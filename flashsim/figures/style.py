@@ -9,8 +9,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 @contextmanager
-def figure(width: float, height: float):
-    """A matplotlib (figure, axes) of ``width`` x ``height`` inches in the house style."""
+def figure(width: float, height: float, rows: int | None = None, columns: int = 1):
+    """A matplotlib (figure, axes) of ``width`` x ``height`` inches in the house style; with ``rows``, axes[row][column]
+    instead."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -30,11 +31,48 @@ def figure(width: float, height: float):
         "text.parse_math": False,  # names come from files: a $ is a $
     }
     with pyplot.rc_context(rc):
-        made, axes = pyplot.subplots(figsize=(width, height), layout="constrained")
+        grid = {"nrows": rows or 1, "ncols": columns, "squeeze": rows is None}
+        made, axes = pyplot.subplots(figsize=(width, height), layout="constrained", **grid)
         try:
             yield made, axes
         finally:
             pyplot.close(made)
+
+
+def size_axis(axes, sizes: list[int]) -> None:
+    """The x axis of cache sizes in bytes: logarithmic, marked at some of ``sizes``, at least a third of an octave and a
+    tenth of the axis apart, so that no two labels touch."""
+    from math import log2
+
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    from flashsim.units import format_bytes
+
+    sizes = sorted(set(sizes))
+    apart = max((log2(sizes[-1]) - log2(sizes[0])) / 10, 1 / 3)
+    ticks: list[int] = []
+    for size in sizes:
+        if not ticks or log2(size) - log2(ticks[-1]) >= apart:
+            ticks.append(size)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([format_bytes(tick) for tick in ticks], fontsize=9)
+    axes.set_xlabel("page cache in RAM")
+
+
+def reads_axis(axes, top: float) -> None:
+    """The y axis of reads/token from 0 to ``top``: linear up to 1, where a read saved is a read saved, logarithmic
+    above."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    axes.set_yscale("symlog", base=2, linthresh=1, linscale=1.5)
+    axes.set_ylim(0, max(top, 1.2))
+    marks = [mark for mark in (0, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 8, 16, 32, 64, 128) if mark <= top]
+    axes.yaxis.set_major_locator(FixedLocator(marks))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_yticklabels([f"{mark:g}" for mark in marks])
+    axes.set_ylabel("flash reads / token (log above 1)" if top > 1.5 else "flash reads / token")
 
 
 def save(made, stem: str | Path) -> list[Path]:

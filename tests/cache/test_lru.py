@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
 from flashsim.cache.lru import LruSweep, lru_misses
 from flashsim.errors import UsageError
 from flashsim.kernels import BACKENDS, backend

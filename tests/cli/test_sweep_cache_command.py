@@ -44,7 +44,7 @@ def test_the_printed_table_is_the_csv(flashsim, corpus_file):
     table = pd.read_csv("x.csv")
     head, *lines, last = out.splitlines()
     assert code == 0 and head.split() == ["reads/token", "no", "cache", "64", "KiB", "1", "MiB"]
-    assert last == "tokens counted: 40,000; LRU, cache empty at the start"
+    assert last == "tokens counted: corpus 40,000; lru; after 10,000 tokens of warm-up"
     assert len(lines) == 6
     for line, (_, rows) in zip(lines, table.groupby("label", sort=False), strict=True):
         corpus, label, none, *figures = line.split()

@@ -42,8 +42,8 @@ def test_draws_from_the_csv_alone_beside_it(csv, tmp_path):
     assert svg.suffix == ".svg" and png.read_bytes().startswith(b"\x89PNG\r\n")
     shown = texts(svg)
     for text in ("flat", "engram", "pagegram S=4", "1M parameters", "2.5M parameters", "16 KiB", "64 KiB", "1 MiB",
-                 "tokens, 3,000 tokens, LRU page cache", "page cache in RAM", "flash reads / token",
-                 "no cache: 2 (flat, pagegram S=4)", "no cache: 15.99 (engram)"):  # fmt: skip
+                 "tokens, 3,000 tokens; LRU page cache", "page cache in RAM", "flash reads / token",
+                 "no cache: 2.0 (flat, pagegram S=4)", "no cache: 16.0 (engram)"):  # fmt: skip
         assert text in shown
     assert "SYNTHETIC" not in shown
 
@@ -102,7 +102,7 @@ def test_a_cell_that_cannot_be_drawn(csv, tmp_path, column, value):
 @pytest.mark.parametrize(("content", "message"), [
     (b"", "0 rows read"),
     (b"\n\n", "0 rows read"),
-    (b"corpus,layout\n", "0 rows, without label, synthetic, S, params"),
+    (b"corpus,layout\n", "0 rows, without synthetic, S, params"),
     (b"a,b\n1,2\n", "1 rows, without corpus"),
     (bytes(range(256)), "0 rows read|rows, without"),
     (b"\x89PNG\r\n\x1a\n" + bytes(100), "rows"),

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
 from flashsim.kernels import backend
 from flashsim.kernels.plan import division
 from flashsim.layouts import layout

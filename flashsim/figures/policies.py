@@ -1,0 +1,63 @@
+"""Cache policies beside one another: reads/token against cache size, and the share of the gap between LRU and MIN that
+each closes, from a sweep's CSV alone. One column of panels for each corpus and layout."""
+
+from pathlib import Path
+
+from flashsim.errors import DataError
+from flashsim.figures.style import COLOURS, MARKERS, figure, reads_axis, save, size_axis
+from flashsim.figures.tables import read_table
+
+_NEEDED = ("corpus", "synthetic", "label", "policy", "cache_bytes", "tokens", "reads", "reads_per_token")
+_PANELS_MAX = 6
+_LEAST_GAP = 0.002  # reads/token between LRU and MIN under which a share of the gap is noise
+
+
+def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
+    """Draw the sweep in ``csv`` as ``stem``.svg and .png (beside the CSV by default); return their paths.
+
+    Raises DataError where ``csv`` is not such a table, or holds more layouts than fit a picture.
+    """
+    table = read_table(Path(csv), _NEEDED, "cache sweep")
+    cells = list(table.groupby(["corpus", "label"], sort=False))
+    if len(cells) > _PANELS_MAX:
+        raise DataError(f"{csv}: {len(cells)} corpora and layouts, {_PANELS_MAX} fit a picture: sweep fewer at a time")
+    policies = list(dict.fromkeys(table["policy"]))
+    gaps = {"lru", "min"} <= set(policies)
+    look = {
+        policy: {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index // len(COLOURS) % len(MARKERS)]}
+        for index, policy in enumerate(policies)
+    }
+    with figure(2.2 + 4.2 * len(cells), 7.2 if gaps else 4.4, rows=1 + gaps, columns=len(cells)) as (made, axes):
+        for column, ((corpus, label), rows) in enumerate(cells):
+            synthetic = " (SYNTHETIC)" if rows["synthetic"].any() else ""
+            top = axes[0][column]
+            top.set_title(f"{corpus}{synthetic}, {label}\n{rows['tokens'].iloc[0]:,} tokens", fontsize=10, loc="left")
+            by_policy = {policy: _line(lines) for policy, lines in rows.groupby("policy", sort=False)}
+            for policy, line in by_policy.items():
+                top.plot(line.index, line, markersize=4, linewidth=1.3, label=policy, **look[policy])
+            reads_axis(top, max(line.max() for line in by_policy.values()) * 1.15)
+            size_axis(top, rows["cache_bytes"].tolist())
+            if gaps and {"lru", "min"} <= by_policy.keys():
+                _gap_panel(axes[1][column], by_policy, look)
+                size_axis(axes[1][column], rows["cache_bytes"].tolist())
+        made.legend(*axes[0][0].get_legend_handles_labels(), loc="outside right upper", fontsize=9)
+        return save(made, stem or Path(csv).with_suffix(""))
+
+
+def _line(rows):
+    return rows.set_index("cache_bytes")["reads_per_token"].sort_index()
+
+
+def _gap_panel(axes, by_policy: dict, look: dict) -> None:
+    """100 % is MIN, which knows the future; 0 % is LRU."""
+    gap = by_policy["lru"] - by_policy["min"]
+    wide = gap[gap > _LEAST_GAP].index
+    lowest = 0.0
+    for policy, line in by_policy.items():
+        if policy not in ("lru", "min"):
+            share = 100 * ((by_policy["lru"] - line) / gap).loc[wide]
+            axes.plot(share.index, share, markersize=4, linewidth=1.3, **look[policy])
+            lowest = min(lowest, share.min()) if len(share) else lowest
+    axes.axhline(0, linewidth=1.3, color=look["lru"]["color"])
+    axes.set_ylim(max(lowest * 1.1, -100) - 3, 100)
+    axes.set_ylabel("gap from LRU to MIN closed, %")

@@ -1,0 +1,45 @@
+"""Reading a result CSV to draw it: every cell that a figure needs is checked first."""
+
+from collections.abc import Sequence
+from math import inf, isnan
+from numbers import Real
+from pathlib import Path
+
+from flashsim.errors import DataError
+
+_TEXTS, _POSITIVE = ("corpus", "layout", "label", "policy"), ("params", "cache_bytes", "capacity_pages", "tokens")
+
+
+def read_table(csv: Path, needed: Sequence[str], of: str):
+    """The DataFrame in ``csv``. needed: columns that have to be there, drawable in every row. of: what the CSV is of.
+
+    Raises DataError naming what is wrong, and the row.
+    """
+    import pandas as pd
+
+    hint = f"give the CSV of a {of}"
+    try:
+        table = pd.read_csv(csv, dtype=dict.fromkeys(_TEXTS, "str"), keep_default_na=False, na_values=[""])
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{csv}: 0 rows read ({reason}): {hint}") from None
+    missing = [column for column in needed if column not in table]
+    if missing or table.empty:
+        raise DataError(f"{csv}: {len(table)} rows, without {', '.join(missing) or 'data'}: {hint}")
+    for column in needed:
+        bad = table.index[[not _fits(column, value) for value in table[column]]]
+        if len(bad):
+            value = table[column][bad[0]]
+            raise DataError(f"{csv}: row {bad[0] + 1} has {column} {value!s}: {hint}, uncut")
+    return table
+
+
+def _fits(column: str, value) -> bool:
+    """Whether a cell of the table can be drawn; an empty one is NaN, which is nothing but "no buckets" as S."""
+    if column in _TEXTS:
+        return isinstance(value, str)
+    if column == "synthetic":
+        return value in (True, False)
+    if not isinstance(value, Real):
+        return False
+    return 0 < value < inf if column in _POSITIVE else 0 <= value < inf or (column == "S" and isnan(value))
