@@ -1,7 +1,9 @@
 /* What the policies share: the loop over a piece of a trace, with the page's record prefetched, since the trace is known.
  *
  * A policy defines its access as `static inline int NAME(struct fs_policy *, uint32_t page)`, 1 for a miss, and its
- * public function with FS_POLICY(NAME, fields of a page's record). */
+ * public function with FS_POLICY(NAME, fields of a page's record). Before it includes this, it can define
+ *   FS_VALID(policy)           whether registers and slots suit the capacity
+ *   FS_PREFETCH(policy, page)  prefetch what a later access to `page`, any id, touches besides its record */
 #ifndef FS_POLICY_H
 #define FS_POLICY_H
 #include "csim.h"
@@ -10,10 +12,19 @@
 
 #define FS_AHEAD 64 /* references: the latency of memory over the time of an access */
 
+#ifndef FS_VALID
+#define FS_VALID(policy) 1
+#endif
+#ifndef FS_PREFETCH
+#define FS_PREFETCH(policy, page) ((void)0)
+#endif
+
 #define FS_POLICY(name, fields)                                                                                       \
     int fs_##name##_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed)              \
     {                                                                                                                  \
         if (count < 0 || policy->capacity < 1 || policy->capacity > INT32_MAX || policy->pages > UINT32_MAX)           \
+            return -EINVAL;                                                                                            \
+        if (!FS_VALID(policy))                                                                                         \
             return -EINVAL;                                                                                            \
         struct fs_policy local = *policy; /* so that the compiler knows the pointers do not change */                  \
         int64_t misses = 0;                                                                                            \
@@ -23,6 +34,7 @@
                 return -ERANGE;                                                                                        \
             }                                                                                                          \
             __builtin_prefetch(&local.page[(uint64_t)trace[t + FS_AHEAD < count ? t + FS_AHEAD : t] * (fields)], 1);   \
+            FS_PREFETCH(&local, trace[t + FS_AHEAD < count ? t + FS_AHEAD : t]);                                       \
             const int miss = name(&local, trace[t]);                                                                   \
             misses += miss;                                                                                            \
             if (missed)                                                                                                \

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flashsim.cache import fifo
+from flashsim.cache import arc, belady, fifo, lfu, twoq, wtinylfu
 from flashsim.cache.lru import PAGES_MAX, LruSweep
 from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
+from flashsim.kernels.state import PolicyState
 
 # One module a policy: NAME, KERNEL, state(capacity, pages), check(state). LRU is apart: one pass serves every capacity.
-MODULES = {module.NAME: module for module in (fifo,)}
+# With OFFLINE = True the kernel runs over next uses instead of pages, and state takes the number of references.
+MODULES = {module.NAME: module for module in (belady, fifo, twoq, arc, lfu, wtinylfu)}
 POLICIES = ("lru", *MODULES)
 
 
@@ -32,12 +34,31 @@ class PolicySweep:
         self._module = MODULES[policy]
         self._run = getattr(kernels_of(backend), self._module.KERNEL)
         # more capacity than pages changes nothing but the memory it takes
-        self._states = [self._module.state(min(capacity, pages), pages) for capacity in wanted]
+        self._capacities = [max(min(capacity, pages), 1) for capacity in wanted]
+        self._future = None
+        if getattr(self._module, "OFFLINE", False):
+            self._future, self._settled = belady.NextUses(pages, kernels_of(backend).next_use), None
+        else:
+            self._settled = [self._module.state(capacity, pages) for capacity in self._capacities]
 
     def run(self, trace: np.ndarray) -> None:
         """Go on with ``trace``: uint32, contiguous, every id below ``pages``."""
-        for state in self._states:
+        if self._future is not None:
+            self._future.run(trace)
+            self._settled = None
+            return
+        for state in self._settled:
             self._run(state, trace)
+
+    @property
+    def _states(self) -> list[PolicyState]:
+        """The state at each capacity; of an offline policy, computed here."""
+        if self._settled is None:
+            uses = self._future.uses
+            self._settled = [self._module.state(capacity, len(uses)) for capacity in self._capacities]
+            for state in self._settled:
+                self._run(state, uses)
+        return self._settled
 
     @property
     def misses(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from types import ModuleType
 from flashsim.errors import UsageError
 
 BACKENDS = {"c": "flashsim.kernels.c", "numba": "flashsim.kernels.nb"}
-KERNELS = ("mix_address", "Lru", "fifo_run")
+KERNELS = ("mix_address", "Lru", "fifo_run", "next_use", "min_run", "twoq_run", "arc_run", "lfu_run", "wtinylfu_run")
 
 
 def backend(name: str = "c") -> ModuleType:

@@ -9,17 +9,27 @@ from flashsim.kernels.nb.bits import AHEAD, prefetch
 from flashsim.kernels.state import PolicyState
 
 
-def policy(access: Callable) -> Callable:
-    """The ``NAME_run(state, trace, missed=None)`` of a compiled ``access(capacity, page, slot, reg, x) -> bool``."""
+@njit(inline="always")
+def _nothing(slot, reg, x):
+    pass
 
-    @njit(nogil=True)
+
+def policy(access: Callable, ahead: Callable = _nothing) -> Callable:
+    """The ``NAME_run(state, trace, missed=None)`` of a compiled ``access(capacity, page, slot, reg, x) -> bool``.
+
+    ahead: a compiled ``ahead(slot, reg, x)`` that prefetches what x will touch, beside its page's record.
+    """
+
+    @njit(nogil=True, _nrt=False)  # nothing is allocated: else each inlined access counts references to its arrays
     def loop(capacity, page, slot, reg, trace, missed):
         last = len(trace) - 1
         for t in range(len(trace)):
             x = trace[t]
             if x >= len(page):
                 return t
-            prefetch(page, np.int64(trace[min(t + AHEAD, last)]))
+            later = trace[min(t + AHEAD, last)]
+            prefetch(page, np.int64(later))
+            ahead(slot, reg, later)
             miss = access(capacity, page, slot, reg, x)
             reg[0] += miss
             if len(missed):
