@@ -131,7 +131,7 @@ int fs_stack_run(struct fs_stack *stack, const uint32_t *trace, int64_t count, u
  *
  * All have the same form: fs_NAME_run goes on with a piece of the trace over a state that the caller owns. What the
  * fields of a record mean is said in the policy's .c file; how many there are, and every constant, in
- * flashsim/cache/NAME.py. All buffers start zeroed.
+ * flashsim/cache/NAME.py. All buffers start zeroed but for the registers that file sets.
  */
 struct fs_policy {
     uint64_t capacity; /* pages */
@@ -151,6 +151,17 @@ int fs_sieve_run(struct fs_policy *policy, const uint32_t *trace, int64_t count,
 int fs_s3fifo_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
 int fs_slru_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
 int fs_random_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_twoq_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_arc_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_lfu_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+int fs_wtinylfu_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed);
+
+/* MIN knows the future: its trace is, for each reference, the time of the next one to the same page, 2^32 - 1 = never;
+ * -ERANGE where that is not later than now or past the end (reg[4]). fs_next_use makes it of a trace that comes in
+ * pieces, `first` references (2^32 - 2 in all, at most) having come before: uses[first ..] is written, and what last
+ * used each page is linked to now. last: [pages], zeroed at first. */
+int fs_min_run(struct fs_policy *policy, const uint32_t *uses, int64_t count, uint8_t *missed);
+int fs_next_use(const uint32_t *trace, int64_t count, uint64_t pages, uint32_t *last, uint32_t *uses, int64_t first);
 
 /* BINDING END */
 #endif

@@ -1,8 +1,10 @@
 /* What the policies share: the loop over a piece of a trace, with the page's record prefetched, since the trace is known.
  *
  * A policy defines its access as `static inline int NAME(struct fs_policy *, uint32_t page)`, 1 for a miss, and its
- * public function with FS_POLICY(NAME, fields of a page's record). One that has slots defines, before it includes this,
- * FS_SLOTS(capacity): how many it needs at least. */
+ * public function with FS_POLICY(NAME, fields of a page's record). Before it includes this, it can define
+ *   FS_SLOTS(capacity)         how many slots it needs at least
+ *   FS_VALID(policy)           whether registers and slots suit the capacity otherwise
+ *   FS_PREFETCH(policy, page)  prefetch what a later access to `page`, any id, touches besides its record */
 #ifndef FS_POLICY_H
 #define FS_POLICY_H
 #include "csim.h"
@@ -14,6 +16,12 @@
 
 #ifndef FS_SLOTS
 #define FS_SLOTS(capacity) 0
+#endif
+#ifndef FS_VALID
+#define FS_VALID(policy) 1
+#endif
+#ifndef FS_PREFETCH
+#define FS_PREFETCH(policy, page) ((void)0)
 #endif
 
 static inline int fs_refused(const struct fs_policy *policy, int64_t count, uint64_t slots)
@@ -38,7 +46,7 @@ static inline uint64_t fs_wrapped(uint64_t at, uint64_t length)
 #define FS_POLICY(name, fields)                                                                                       \
     int fs_##name##_run(struct fs_policy *policy, const uint32_t *trace, int64_t count, uint8_t *missed)              \
     {                                                                                                                  \
-        if (fs_refused(policy, count, FS_SLOTS(policy->capacity)))                                                     \
+        if (fs_refused(policy, count, FS_SLOTS(policy->capacity)) || !FS_VALID(policy))                                \
             return -EINVAL;                                                                                            \
         struct fs_policy local = *policy; /* so that the compiler knows the pointers do not change */                  \
         int64_t misses = 0;                                                                                            \
@@ -48,6 +56,7 @@ static inline uint64_t fs_wrapped(uint64_t at, uint64_t length)
                 return -ERANGE;                                                                                        \
             }                                                                                                          \
             __builtin_prefetch(&local.page[(uint64_t)trace[t + FS_AHEAD < count ? t + FS_AHEAD : t] * (fields)], 1);   \
+            FS_PREFETCH(&local, trace[t + FS_AHEAD < count ? t + FS_AHEAD : t]);                                       \
             const int miss = name(&local, trace[t]);                                                                   \
             misses += miss;                                                                                            \
             if (missed)                                                                                                \

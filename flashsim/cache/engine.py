@@ -4,17 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flashsim.cache import clock, clock2, fifo, random, s3fifo, sieve, slru
-from flashsim.cache.lru import PAGES_MAX, LruSweep
+from flashsim.cache import arc, belady, clock, clock2, fifo, lfu, random, s3fifo, sieve, slru, twoq, wtinylfu
+from flashsim.cache.lru import PAGES_MAX, LruSweep, Marked
 from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
+from flashsim.kernels.state import PolicyState
 
 # One module a policy: NAME, KERNEL, state(capacity, pages), check(state). LRU is apart: one pass serves every capacity.
-MODULES = {module.NAME: module for module in (fifo, clock, clock2, sieve, s3fifo, slru, random)}
+# With OFFLINE = True the kernel runs over next uses instead of pages, and state takes the number of references.
+_ALL = (fifo, clock, clock2, sieve, s3fifo, slru, twoq, arc, lfu, wtinylfu, random, belady)
+MODULES = {module.NAME: module for module in _ALL}
 POLICIES = ("lru", *MODULES)
 
 
-class PolicySweep:
+class PolicySweep(Marked):
     """Caches of one policy and several capacities, fed by one trace in pieces; :class:`LruSweep` for any policy.
 
     policy: one of POLICIES. capacities: pages each, any order, at least 1. pages: every id is below this.
@@ -32,17 +35,58 @@ class PolicySweep:
         self._module = MODULES[policy]
         self._run = getattr(kernels_of(backend), self._module.KERNEL)
         # more capacity than pages changes nothing but the memory it takes
-        self._states = [self._module.state(min(capacity, pages), pages) for capacity in wanted]
+        self._capacities = [max(min(capacity, pages), 1) for capacity in wanted]
+        self._touched = np.zeros(pages, bool)
+        self._future, self._mark = None, 0
+        if getattr(self._module, "OFFLINE", False):
+            self._future, self._settled = belady.NextUses(pages, kernels_of(backend).next_use), None
+        else:
+            self._settled = [self._module.state(capacity, pages) for capacity in self._capacities]
 
     def run(self, trace: np.ndarray) -> None:
         """Go on with ``trace``: uint32, contiguous, every id below ``pages``."""
-        for state in self._states:
-            self._run(state, trace)
+        if self._future is not None:
+            self._future.run(trace)
+            self._settled = None
+        else:
+            for state in self._settled:
+                self._run(state, trace)
+        self._touched[trace] = True
+
+    @property
+    def _states(self) -> list[PolicyState]:
+        """The state at each capacity; of an offline policy, computed here."""
+        if self._settled is None:
+            uses = self._future.uses
+            self._settled = [self._module.state(capacity, len(uses)) for capacity in self._capacities]
+            for part in (uses[: self._mark], uses[self._mark :]):
+                self._misses_before = np.array([state.misses for state in self._settled], np.int64)
+                for state in self._settled:
+                    self._run(state, part)
+        return self._settled
 
     @property
     def misses(self) -> np.ndarray:
         """int64, shape (capacities,): misses so far, cold ones included."""
         return np.array([state.misses for state in self._states], np.int64)
+
+    @property
+    def distinct(self) -> int:
+        """Pages touched so far."""
+        return int(np.count_nonzero(self._touched))
+
+    def mark(self) -> None:
+        """Count from now on. An offline policy knows what comes after, so its misses before are taken at the end."""
+        if self._future is None:
+            super().mark()
+        else:
+            self._mark, self._distinct_before = len(self._future.uses), self.distinct
+
+    @property
+    def misses_since_mark(self) -> np.ndarray:
+        """int64, shape (capacities,): misses since :meth:`mark`."""
+        states = self._states  # of an offline policy, this counts those before the mark
+        return np.array([state.misses for state in states], np.int64) - self._misses_before
 
     def check(self) -> None:
         """Raise AssertionError where a state broke its policy's invariant."""

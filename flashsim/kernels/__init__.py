@@ -14,13 +14,19 @@ KERNELS = (
     "mix_address",
     "Lru",
     "StackDistances",
+    "next_use",
+    "arc_run",
     "clock2_run",
     "clock_run",
     "fifo_run",
+    "lfu_run",
+    "min_run",
     "random_run",
     "s3fifo_run",
     "sieve_run",
     "slru_run",
+    "twoq_run",
+    "wtinylfu_run",
 )
 
 

@@ -212,6 +212,27 @@ def _policy(name: str):
     return run
 
 
+def next_use(trace: np.ndarray, last: np.ndarray, uses: np.ndarray, first: int) -> None:
+    """Write the next uses of the references ``trace`` (uint32 page ids), numbered from ``first``, to ``uses``.
+
+    uses: uint32, room for all references so far (2^32 - 2 at most); uses[t] becomes the number of the next reference to
+    the page of t, 2^32 - 1 = none so far. last: uint32, one a page, 1 + the page's last reference; zeros at first.
+    Raises ValueError on an id that is outside ``last``, or where the room is too small.
+    """
+    if first < 0 or first + len(trace) > min(len(uses), 2**32 - 2):
+        raise ValueError(f"room for {min(len(uses), 2**32 - 2)} of {first + len(trace)} references")
+    code = _lib.fs_next_use(
+        _pointer("uint32_t[]", trace, np.uint32),
+        len(trace),
+        len(last),
+        _pointer("uint32_t[]", last, np.uint32, writable=True),
+        _pointer("uint32_t[]", uses, np.uint32, writable=True),
+        first,
+    )
+    if code:
+        raise ValueError(f"next_use: errno {-code}; ids below {len(last)} expected, the largest is {trace.max()}")
+
+
 fifo_run = _policy("fifo")
 clock_run = _policy("clock")
 clock2_run = _policy("clock2")
@@ -219,3 +240,8 @@ sieve_run = _policy("sieve")
 s3fifo_run = _policy("s3fifo")
 slru_run = _policy("slru")
 random_run = _policy("random")
+min_run = _policy("min")
+twoq_run = _policy("twoq")
+arc_run = _policy("arc")
+lfu_run = _policy("lfu")
+wtinylfu_run = _policy("wtinylfu")

@@ -5,6 +5,8 @@ REFERENCES maps a policy's name to a function (trace, capacity) -> for each refe
 
 from collections import deque
 
+from reference import mix13
+
 
 def fifo(trace, capacity: int) -> list[bool]:
     queue, missed = deque(), []
@@ -143,6 +145,152 @@ def random(trace, capacity: int, seed: int = 0) -> list[bool]:
     return missed
 
 
+def belady(trace, capacity: int) -> list[bool]:
+    cached, missed = set(), []
+    for now, page in enumerate(trace):
+        missed.append(page not in cached)
+        if missed[-1] and len(cached) == capacity:
+            future = list(trace[now:])
+            cached.remove(max(cached, key=lambda other: future.index(other) if other in future else len(future)))
+        cached.add(page)
+    return missed
+
+
+def twoq(trace, capacity: int) -> list[bool]:
+    a1in, a1out, am, missed = [], [], [], []  # oldest first
+    for page in trace:
+        missed.append(page not in a1in and page not in am)
+        if page in am:
+            am.remove(page)
+            am.append(page)
+        if not missed[-1]:
+            continue
+        known = page in a1out
+        if known:
+            a1out.remove(page)
+        if len(a1in) + len(am) == capacity:
+            if len(a1in) > capacity // 4 or not am:
+                a1out.append(a1in.pop(0))
+                if len(a1out) > capacity // 2:
+                    a1out.pop(0)
+            else:
+                am.pop(0)
+        (am if known else a1in).append(page)
+    return missed
+
+
+def arc(trace, capacity: int) -> list[bool]:
+    t1, b1, t2, b2, missed = [], [], [], [], []  # LRU first
+    p = 0.0
+
+    def replace(in_b2: bool) -> None:
+        if t1 and (len(t1) > p or (in_b2 and len(t1) == p)):
+            b1.append(t1.pop(0))
+        else:
+            b2.append(t2.pop(0))
+
+    for x in trace:
+        missed.append(x not in t1 and x not in t2)
+        if not missed[-1]:
+            (t1 if x in t1 else t2).remove(x)
+            t2.append(x)
+        elif x in b1:
+            p = min(capacity, p + max(len(b2) / len(b1), 1))
+            replace(False)
+            b1.remove(x)
+            t2.append(x)
+        elif x in b2:
+            p = max(0, p - max(len(b1) / len(b2), 1))
+            replace(True)
+            b2.remove(x)
+            t2.append(x)
+        else:
+            if len(t1) + len(b1) == capacity:
+                if len(t1) < capacity:
+                    b1.pop(0)
+                    replace(False)
+                else:
+                    t1.pop(0)
+            elif len(t1) + len(t2) + len(b1) + len(b2) >= capacity:
+                if len(t1) + len(t2) + len(b1) + len(b2) == 2 * capacity:
+                    b2.pop(0)
+                replace(False)
+            t1.append(x)
+    return missed
+
+
+def lfu(trace, capacity: int) -> list[bool]:
+    reads, last, missed = {}, {}, []
+    for now, page in enumerate(trace):
+        missed.append(page not in reads)
+        if missed[-1] and len(reads) == capacity:
+            del reads[min(reads, key=lambda other: (reads[other], last[other]))]
+        reads[page] = reads.get(page, 0) + 1
+        last[page] = now
+    return missed
+
+
+def wtinylfu(trace, capacity: int) -> list[bool]:
+    window_most = max(capacity // 100, 1)
+    main_most = capacity - window_most
+    protected_most = main_most * 4 // 5
+    blocks = 1
+    while blocks * 128 < capacity * 16:
+        blocks *= 2
+    window, probation, protected, missed = [], [], [], []  # LRU first
+    counters, sample = {}, 0
+
+    def keys(page: int) -> list[tuple[int, int, int]]:
+        hashed = mix13(page)
+        return [(hashed % blocks, row, hashed >> (44 + 5 * row) & 31) for row in range(4)]
+
+    def estimate(page: int) -> int:
+        return min(counters.get(key, 0) for key in keys(page))
+
+    for page in trace:
+        lowest = estimate(page)
+        for key in keys(page):
+            if counters.get(key, 0) == lowest < 15:
+                counters[key] = lowest + 1
+        sample += 1
+        if sample == 10 * capacity:
+            counters = {key: count // 2 for key, count in counters.items()}
+            sample //= 2
+        missed.append(not any(page in queue for queue in (window, probation, protected)))
+        if page in window:
+            window.remove(page)
+            window.append(page)
+        elif not missed[-1]:
+            (probation if page in probation else protected).remove(page)
+            protected.append(page)
+            if len(protected) > protected_most:
+                probation.append(protected.pop(0))
+        else:
+            window.append(page)
+            if len(window) <= window_most:
+                continue
+            candidate = window.pop(0)
+            if len(probation) + len(protected) < main_most:
+                probation.append(candidate)
+            elif main_most:
+                rest = probation or protected
+                if estimate(candidate) > estimate(rest[0]):
+                    rest.pop(0)
+                    probation.append(candidate)
+    return missed
+
+
 REFERENCES = {
-    "fifo": fifo, "clock": clock, "clock2": clock2, "sieve": sieve, "s3fifo": s3fifo, "slru": slru, "random": random,
-}  # fmt: skip
+    "fifo": fifo,
+    "clock": clock,
+    "clock2": clock2,
+    "sieve": sieve,
+    "s3fifo": s3fifo,
+    "slru": slru,
+    "random": random,
+    "min": belady,
+    "2q": twoq,
+    "arc": arc,
+    "lfu": lfu,
+    "wtinylfu": wtinylfu,
+}

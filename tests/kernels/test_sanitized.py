@@ -14,7 +14,7 @@ COMPILER = shutil.which("gcc") or shutil.which("cc")
 @pytest.mark.parametrize("isa", [0, 1, 2])
 def test_kernels_run_clean(isa, tmp_path):
     program = tmp_path / f"check{isa}"
-    sources = sorted(CSIM.glob("*.c"))
+    sources = sorted([*CSIM.glob("*.c"), *CSIM.glob("check/*.c")])
     flags = ["-O1", "-g", "-std=c11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Wextra"]
     built = subprocess.run(
         [COMPILER, *flags, "-Werror", f"-DFS_ISA_LIMIT={isa}", "-I", CSIM, *sources, "-o", program, "-lm"],

@@ -1,24 +1,35 @@
 """The numba twins of the C kernels: same names, same signatures, same results. One file for each file of ``csim/``."""
 
 from flashsim.kernels.nb.address import mix_address
+from flashsim.kernels.nb.arc import arc_run
+from flashsim.kernels.nb.belady import min_run, next_use
 from flashsim.kernels.nb.clock import clock2_run, clock_run
 from flashsim.kernels.nb.fifo import fifo_run
+from flashsim.kernels.nb.lfu import lfu_run
 from flashsim.kernels.nb.lru import Lru
 from flashsim.kernels.nb.random import random_run
 from flashsim.kernels.nb.s3fifo import s3fifo_run
 from flashsim.kernels.nb.sieve import sieve_run
 from flashsim.kernels.nb.slru import slru_run
 from flashsim.kernels.nb.stack import StackDistances
+from flashsim.kernels.nb.twoq import twoq_run
+from flashsim.kernels.nb.wtinylfu import wtinylfu_run
 
 __all__ = [
     "Lru",
     "StackDistances",
+    "arc_run",
     "clock2_run",
     "clock_run",
     "fifo_run",
+    "lfu_run",
+    "min_run",
     "mix_address",
+    "next_use",
     "random_run",
     "s3fifo_run",
     "sieve_run",
     "slru_run",
+    "twoq_run",
+    "wtinylfu_run",
 ]

@@ -31,6 +31,36 @@ def popcount(_, word):
 
 
 @intrinsic
+def leading_zeros(_, word):
+    """Count of leading zero bits of a uint64 that is not zero."""
+
+    def generate(context, builder, signature, args):
+        return builder.ctlz(args[0], cgutils.true_bit)
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def double_of(_, bits):
+    """The float64 with the bits of an int64; bits_of goes back."""
+
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+@intrinsic
+def bits_of(_, real):
+    """The int64 with the bits of a float64."""
+
+    def generate(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
 def prefetch(_, array, index):
     """Start to load array[index] (first axis, C order) for writing. No bounds are checked: nothing is read."""
 

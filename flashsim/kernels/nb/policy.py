@@ -24,8 +24,16 @@ def look(page, slot, base, at, length):
     return np.int64(slot[base + at, 0])
 
 
-def policy(access: Callable) -> Callable:
-    """The ``NAME_run(state, trace, missed=None)`` of a compiled ``access(capacity, page, slot, reg, x) -> bool``."""
+@njit(inline="always")
+def _nothing(slot, reg, x):
+    pass
+
+
+def policy(access: Callable, ahead: Callable = _nothing) -> Callable:
+    """The ``NAME_run(state, trace, missed=None)`` of a compiled ``access(capacity, page, slot, reg, x) -> bool``.
+
+    ahead: a compiled ``ahead(slot, reg, x)`` that prefetches what x will touch, beside its page's record.
+    """
 
     @njit(nogil=True, _nrt=False)  # nothing is allocated: else each inlined access counts references to its arrays
     def loop(capacity, page, slot, reg, trace, missed):
@@ -34,7 +42,9 @@ def policy(access: Callable) -> Callable:
             x = trace[t]
             if x >= len(page):
                 return t
-            prefetch(page, np.int64(trace[min(t + AHEAD, last)]))
+            later = trace[min(t + AHEAD, last)]
+            prefetch(page, np.int64(later))
+            ahead(slot, reg, later)
             miss = access(capacity, page, slot, reg, x)
             reg[0] += miss
             if len(missed):

@@ -3,13 +3,13 @@
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.address import _mix13
+from flashsim.kernels.nb.address import mix13
 from flashsim.kernels.nb.policy import policy
 
 
 @njit(inline="always")
 def _drawn(capacity, seed, draw):
-    z = _mix13(np.uint64(seed) + np.uint64(draw) * np.uint64(0x9E3779B97F4A7C15))
+    z = mix13(np.uint64(seed) + np.uint64(draw) * np.uint64(0x9E3779B97F4A7C15))
     size, half = np.uint64(capacity), np.uint64(32)
     return np.int64(((z >> half) * size + ((z & np.uint64(0xFFFFFFFF)) * size >> half)) >> half)
 
