@@ -4,8 +4,8 @@ push out of it, by the count of a small sketch.
 Paper: G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions on
 Storage 13(4), 2017.
 Constants: the window has 1 % of the capacity, rounded down, at least a page; the main part, an SLRU, the rest. 80 %
-of that, rounded down, can be protected: a page of the main part that is read again becomes the newest protected one, and
-the oldest protected one too many becomes the newest of probation. The main part fills up by probation, without a
+of that, rounded down, can be protected: a page of the main part that is read again becomes the newest protected one,
+and the oldest protected one too many becomes the newest of probation. The main part fills up by probation, without a
 contest; then the window's oldest page meets probation's oldest (the protected part's, if probation is empty).
 Sketch: count-min of 4 rows, counters of 4 bits that stay at 15, minimal increment (only the lowest of a page's four
 counters grow), 16 counters for each page of capacity rounded up to a power of two, 128 at least. A page's counters

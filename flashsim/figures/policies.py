@@ -23,10 +23,7 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
         raise DataError(f"{csv}: {len(cells)} corpora and layouts, {_PANELS_MAX} fit a picture: sweep fewer at a time")
     policies = list(dict.fromkeys(table["policy"]))
     gaps = {"lru", "min"} <= set(policies)
-    look = {
-        policy: {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index // len(COLOURS) % len(MARKERS)]}
-        for index, policy in enumerate(policies)
-    }
+    look = _look(policies)
     with figure(2.2 + 4.2 * len(cells), 7.2 if gaps else 4.4, rows=1 + gaps, columns=len(cells)) as (made, axes):
         for column, ((corpus, label), rows) in enumerate(cells):
             synthetic = " (SYNTHETIC)" if rows["synthetic"].any() else ""
@@ -35,13 +32,28 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
             by_policy = {policy: _line(lines) for policy, lines in rows.groupby("policy", sort=False)}
             for policy, line in by_policy.items():
                 top.plot(line.index, line, markersize=4, linewidth=1.3, label=policy, **look[policy])
-            reads_axis(top, max(line.max() for line in by_policy.values()) * 1.15)
+            lines = by_policy.values()
+            reads_axis(top, max(line.max() for line in lines) * 1.15, min(line.min() for line in lines))
             size_axis(top, rows["cache_bytes"].tolist())
             if gaps and {"lru", "min"} <= by_policy.keys():
                 _gap_panel(axes[1][column], by_policy, look)
                 size_axis(axes[1][column], rows["cache_bytes"].tolist())
         made.legend(*axes[0][0].get_legend_handles_labels(), loc="outside right upper", fontsize=9)
         return save(made, stem or Path(csv).with_suffix(""))
+
+
+def _look(policies: list[str]) -> dict[str, dict]:
+    """LRU and MIN, the two ends of the scale, in black and grey; the others in colours, then in colours and dashes."""
+    look = {"lru": {"color": "black", "marker": "o"}, "min": {"color": "#888888", "marker": "o"}}
+    colours = COLOURS[:-1]
+    for index, policy in enumerate(policy for policy in policies if policy not in look):
+        turn = index // len(colours)
+        look[policy] = {
+            "color": colours[index % len(colours)],
+            "marker": MARKERS[1 + turn % (len(MARKERS) - 1)],
+            "linestyle": ("-", "--", ":")[turn % 3],
+        }
+    return look
 
 
 def _line(rows):

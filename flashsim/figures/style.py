@@ -61,13 +61,13 @@ def size_axis(axes, sizes: list[int]) -> None:
     axes.set_xlabel("page cache in RAM")
 
 
-def reads_axis(axes, top: float) -> None:
+def reads_axis(axes, top: float, least: float = 0) -> None:
     """The y axis of reads/token from 0 to ``top``: linear up to 1, where a read saved is a read saved, logarithmic
-    above."""
+    above. Where nothing shown is below ``least``, over 1, only the logarithmic part is."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     axes.set_yscale("symlog", base=2, linthresh=1, linscale=1.5)
-    axes.set_ylim(0, max(top, 1.2))
+    axes.set_ylim(least * 0.85 if least > 1.2 else 0, max(top, 1.2))
     marks = [mark for mark in (0, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 8, 16, 32, 64, 128) if mark <= top]
     axes.yaxis.set_major_locator(FixedLocator(marks))
     axes.yaxis.set_minor_locator(NullLocator())
