@@ -176,7 +176,7 @@ def test_state_must_fit_its_kernel():
     for module in MODULES.values():
         state = module.state(1000, 1000)
         if len(state.slot):
-            state.slot = state.slot[: len(state.slot) // 2]
+            state.slot = state.slot[:1]
             with pytest.raises(ValueError, match=module.KERNEL.removesuffix("_run")):
                 getattr(backend("c"), module.KERNEL)(state, np.zeros(10, np.uint32))
 
