@@ -3,8 +3,8 @@
 Paper: N. Megiddo, D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST 2003, figure 4.
 Constants: none but the paper's: |T1| + |B1| <= c, all four lists <= 2c, p = 0 at first.
 Choices: p is a real number, a double: it grows by max(|B2| / |B1|, 1) and shrinks by max(|B1| / |B2|, 1), unrounded,
-with the sizes before the page leaves its ghost list. Ties: where |T1| = p, T1 gives way after a hit in B2 only, as in
-the paper. p moves, as there, before room is made.
+with the sizes before the page leaves its ghost list, and, as in the paper, before room is made. Ties: where |T1| = p,
+T1 gives way after a hit in B2 only, as in the paper.
 libCacheSim's ARC is the same.
 Memory: 8 B a page; logs of 1 and of 2 capacities: 25 to 50 B for each page of capacity.
 """

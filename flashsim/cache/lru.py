@@ -50,9 +50,10 @@ class LruSweep(Marked):
         self._order = np.unique(wanted, return_inverse=True)[1]
         self._kernel = kernels_of(backend).Lru(np.unique(wanted), pages)
 
-    def run(self, trace: np.ndarray) -> None:
-        """Go on with ``trace``: uint32, contiguous, every id below ``pages``."""
-        self._kernel.run(trace)
+    def run(self, trace: np.ndarray, classes: np.ndarray | None = None) -> None:
+        """Go on with ``trace``: uint32, contiguous, every id below ``pages``. classes: uint8, same length, or None:
+        receives for each reference how many of the different capacities missed, which are the smallest ones."""
+        self._kernel.run(trace, classes)
 
     @property
     def misses(self) -> np.ndarray:

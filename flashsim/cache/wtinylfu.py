@@ -1,26 +1,24 @@
-"""W-TinyLFU: pages come in by a small LRU window, and get into the main part if they were read more than what they
-push out of it, by the count of a small sketch.
+"""W-TinyLFU: pages come in by a small LRU window, and get into the main part if they were read more than what they push
+out of it, by the count of a small sketch.
 
 Paper: G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions on
 Storage 13(4), 2017.
-Constants: the window has 1 % of the capacity, rounded down, at least a page; the main part, an SLRU, the rest. 80 %
-of that, rounded down, can be protected: a page of the main part that is read again becomes the newest protected one,
-and the oldest protected one too many becomes the newest of probation. The main part fills up by probation, without a
+Constants: the window has 1 % of the capacity, rounded down, at least a page; the main part, an SLRU, the rest. 80 % of
+that, rounded down, can be protected: a page of the main part that is read again becomes the newest protected one, and
+the oldest protected one too many becomes the newest of probation. The main part fills up by probation, without a
 contest; then the window's oldest page meets probation's oldest (the protected part's, if probation is empty).
 Sketch: count-min of 4 rows, counters of 4 bits that stay at 15, minimal increment (only the lowest of a page's four
-counters grow), 16 counters for each page of capacity rounded up to a power of two, 128 at least. A page's counters
-lie in one block of 64 bytes, 32 to a row. The hash is mix13 of csim/mix64.h, of the page id: its low bits are the
-block, its bits 44 to 63 the columns, five a row. Each read counts once, before anything else. When the number of
-reads gets to 10 for each page of capacity, all counters are halved, rounded down, and so is that number. No
-doorkeeper.
+counters grow), 16 counters for each page of capacity rounded up to a power of two, 128 at least. A page's counters lie
+in one block of 64 bytes, 32 to a row. The hash is mix13 of csim/mix64.h, of the page id: its low bits are the block,
+its bits 44 to 63 the columns, five a row. Each read counts once, before anything else. When the number of reads gets to
+10 for each page of capacity, all counters are halved, rounded down, and so is that number. No doorkeeper.
 Ties: equal counts keep the old page. No random admission.
 
 libCacheSim's WTinyLFU differs: its sketch is a counting Bloom filter of 10 hashes, 14 counters of 32 bits for each
-page, without minimal increment, halved after 32 hits in the main part for each of its pages; it does not count hits
-in the window, and counts a page once more when it leaves the window; while the cache fills up, pages may go straight
-into the protected part; below 100 pages its window has no room and it caches nothing. On skewed traces the two miss
-ratios are within 0.01 of each other; where the hot set moves this one, which halves sooner, has missed up to 0.07
-less.
+page, without minimal increment, halved after 32 hits in the main part for each of its pages; it does not count hits in
+the window, and counts a page once more when it leaves the window; while the cache fills up, pages may go straight into
+the protected part; below 100 pages its window has no room and it caches nothing. On skewed traces the two miss ratios
+are within 0.01 of each other; where the hot set moves this one, which halves sooner, has missed up to 0.07 less.
 Memory: 8 B a page; for each page of capacity 8 to 16 B of sketch, and logs of 1 and of 0.8 capacities: 15 to 30 B.
 """
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from flashsim.cli.layout_options import Listed
-from flashsim.cli.options import Count
+from flashsim.cli.options import Count, open_token_file
 from flashsim.cli.sources import Sources, sources
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes
@@ -22,6 +22,20 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
     help="Replacement policies: lru, fifo, clock, clock2, sieve, s3fifo, slru, 2q, arc, lfu, wtinylfu, random, and "
     "min, the bound.",
 )  # fmt: skip
+@click.option("--unit", type=click.Choice(["page", "row"]), default="page", show_default=True, help="What is cached.")
+@click.option(
+    "--entry-bytes", type=click.IntRange(0), default=0, show_default=True,
+    help="RAM that an entry of the cache takes beside its page or row (index, links).",
+)  # fmt: skip
+@click.option("--pin", "pin_bytes", metavar="SIZE", help="RAM of every cache that holds what --pin-from reads most.")
+@click.option(
+    "--pin-from", type=click.Path(path_type=Path), metavar="FILE",
+    help="Token file to count reads in: not one of the SOURCES, or what is scored would choose its own pins.",
+)  # fmt: skip
+@click.option(
+    "--split", type=click.Choice(["order", "head"]), help="An equal share of the cache for each, not one for all."
+)
+@click.option("--per-token", is_flag=True, help="Also the reads of single tokens: p50, p99 and most.")
 @click.option("--warmup", type=Count(), default=0, show_default=True, help="First tokens, not counted.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Cells to run at a time.")
 @click.option(
@@ -30,7 +44,8 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
 )  # fmt: skip
 def command(
     sources: Sources, caches: tuple[int, ...] | None, policies: tuple[str, ...], warmup: int, jobs: int, output: Path,
-    backend: str,
+    backend: str, unit: str, entry_bytes: int, pin_bytes: str | None, pin_from: Path | None, split: str | None,
+    per_token: bool,
 ) -> None:  # fmt: skip
     """Reads/token of page caches of many sizes, exactly, for token files or traces (SOURCES).
 
@@ -42,23 +57,38 @@ def command(
 
     from flashsim.figures import fig4a
     from flashsim.figures import policies as policies_figure
-    from flashsim.studies.cache_sweep import COLUMNS, KEY, sweep_cache
+    from flashsim.studies.cache_sweep import COLUMNS, KEY, Ways, sweep_cache
     from flashsim.studies.cells import cells_of
     from flashsim.studies.ledger import Ledger
+    from flashsim.trace import source_facts
 
     if output.suffix != ".csv":
         raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
+    _check_pinning(pin_bytes, pin_from, sources)
+    pinned = parse_bytes(pin_bytes) if pin_bytes else 0
     opened, layouts = sources.open()
-    wishes = {"cache_bytes": sizes, "policies": list(policies), "warmup_tokens": warmup, "backend": backend}
-    cells = cells_of(opened, layouts, sources.skip, sources.tokens)
+    ways = Ways(
+        unit=unit,
+        entry_bytes=entry_bytes,
+        pin_bytes=pinned,
+        pin_from=open_token_file(pin_from, sources.token_options) if pin_from else None,
+        split=split,
+        per_token=per_token,
+    )
+    wishes = {
+        "cache_bytes": sizes, "policies": list(policies), "warmup_tokens": warmup, "backend": backend, "unit": unit,
+        "entry_bytes": entry_bytes, "pin_bytes": ways.pin_bytes, "split": split, "per_token": per_token,
+        "pin_from": source_facts(ways.pin_from) if ways.pin_from else None,
+    }  # fmt: skip
+    cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit)
     ledger = Ledger(output, _KIND, COLUMNS, KEY, wishes | sources.facts(opened, layouts))
     if ledger.done:
         click.echo(f"{output}: going on after {len(ledger.done)} cells of an earlier run", err=True)
     total = sum(cell.tokens for cell in cells) * len(policies)
     with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
         table = sweep_cache(
-            opened, layouts, sizes, policies=policies, skip=sources.skip, tokens=sources.tokens, warmup=warmup,
+            opened, layouts, sizes, policies=policies, ways=ways, skip=sources.skip, tokens=sources.tokens, warmup=warmup,
             jobs=jobs, backend=backend, done=ledger.done, progress=bar.update, finished=ledger.keep,
         )  # fmt: skip
     ledger.close()
@@ -66,6 +96,13 @@ def command(
     _print(table)
     beside = [output.with_suffix(".json"), *figures]
     click.echo(f"wrote {output}, {', '.join(path.name for path in beside)}", err=True)
+
+
+def _check_pinning(size: str | None, path: Path | None, sources: Sources) -> None:
+    if (size is None) != (path is None):
+        raise UsageError("--pin SIZE and --pin-from FILE: 1 of the 2 is missing")
+    if path and any(source.exists() and path.exists() and source.samefile(path) for source in sources.paths):
+        raise UsageError(f"--pin-from {path} is 1 of the sources: count reads on another file than the one scored")
 
 
 def _print(table) -> None:
@@ -81,6 +118,12 @@ def _print(table) -> None:
         mark = " SYNTHETIC" if rows["synthetic"].any() else ""
         no_cache = rows["reads"].iloc[0] / rows["tokens"].iloc[0]
         click.echo(f"{name:<{width}} {no_cache:>9.3f} {figures}{mark}")
+    if table["token_reads_max"].notna().any():
+        click.echo("reads of one token, p50/p99/most")
+        for name, (_, rows) in zip(names, groups, strict=True):
+            quantiles = rows[["token_reads_p50", "token_reads_p99", "token_reads_max"]].astype(int)
+            figures = " ".join(f"{'/'.join(map(str, row)):>8}" for row in quantiles.itertuples(index=False))
+            click.echo(f"{name:<{width}} {'':>9} {figures}")
     counted = dict.fromkeys(f"{row.corpus} {row.tokens:,}" for row in table.itertuples())
     warmup = int(table["warmup_tokens"].iloc[0])
     start = f"after {warmup:,} tokens of warm-up" if warmup else "cache empty at the start"

@@ -123,6 +123,28 @@ class Layout:
         """Bytes of one ``unit``."""
         return self.page_bytes if unit == "page" else self.row_bytes
 
+    @property
+    def rows_per_read(self) -> int:
+        """Heads of one n-gram whose rows come with the same page, whatever their slots: one read serves them all."""
+        if self.slots is None or self.slots > self.rows_per_page:
+            return 1
+        return self.heads if self.buckets_per_page else self.page_bytes // (self.slots * self.row_bytes)
+
+    def table_starts(self, by: str, unit: str = "page") -> list[int]:
+        """The first id of each order's part of the table, or of each head's: increasing, the first 0. A page that two
+        parts share belongs to the one that ends in it. Raises UsageError where heads have no part of their own."""
+        if by == "head" and self.spec.rows.addressing != "heads":
+            raise UsageError(f"{self.name}: {self.heads} heads share one table an order: split it by order")
+        parts = len(self.sizes) if by == "head" else len(self.orders)
+        firsts = np.concatenate(([0], np.cumsum(np.array(self.sizes).reshape(parts, -1).sum(axis=1))[:-1]))
+        if unit == "row":
+            return (firsts * self.rows_per_bucket).tolist()
+        if self.slots is None:
+            return (-(-firsts // self.rows_per_page)).tolist()
+        if self.buckets_per_page:
+            return (-(-firsts // self.buckets_per_page)).tolist()
+        return (firsts * self.pages_per_bucket).tolist()
+
     def plan(self, unit: str = "page") -> MixPlan:
         """The kernel plan whose ids are pages (one an n-gram and page touched) or rows (one an n-gram and head)."""
         if unit not in UNITS:

@@ -6,15 +6,21 @@ policies take one run a size over the same pieces.
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
 from io import StringIO
 from threading import Event
 
+import numpy as np
+
 from flashsim.cache.engine import POLICIES, sweep_of
 from flashsim.cache.lru import PAGES_MAX
+from flashsim.cache.pin import most_read, read_counts
+from flashsim.cache.split import SplitLru
 from flashsim.errors import UsageError
 from flashsim.layouts import Layout
 from flashsim.studies.cells import Cell, Counted, cells_of, names_of, steps, unit_bytes
 from flashsim.studies.ledger import Row, to_csv
+from flashsim.studies.token_reads import TokenReads
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Trace
 from flashsim.units import format_bytes, parse_bytes
@@ -22,9 +28,33 @@ from flashsim.units import format_bytes, parse_bytes
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "table_bytes", "page_bytes",
     "cache_bytes", "capacity_pages", "tokens", "lookups", "reads", "distinct_pages", "misses", "cold_misses",
-    "reads_per_token", "hit_ratio", "warmup_tokens", "backend",
+    "reads_per_token", "hit_ratio", "warmup_tokens", "backend", "pinned_pages", "token_reads_p50", "token_reads_p99",
+    "token_reads_max",
 )  # fmt: skip
 KEY = ("corpus", "label", "policy")  # the columns that name a cell's rows
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How the cache is used, beside its policy. All but pinning are for LRU; all are for token streams, not traces.
+
+    unit: what is cached, pages or rows; a row that misses still costs the read of a page, one for all rows of an n-gram
+        that lie in it. entry_bytes: RAM that an entry takes beside its page or row. pin_bytes: RAM of every cache that
+        holds the pages read most in ``pin_from``, another stream. split: None = one cache for all; "order" or "head" =
+        an equal share for each. per_token: whether to count the reads of single tokens.
+    """
+
+    unit: str = "page"
+    entry_bytes: int = 0
+    pin_bytes: int = 0
+    pin_from: TokenStream | None = None
+    split: str | None = None
+    per_token: bool = False
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the class of each reference is needed, not only the sum of the misses."""
+        return self.per_token or self.unit == "row"
 
 
 def sweep_cache(
@@ -33,6 +63,7 @@ def sweep_cache(
     caches: Sequence[int | str] | int | str = ("1GiB",),
     *,
     policies: Sequence[str] = ("lru",),
+    ways: Ways = Ways(),
     skip: int = 0,
     tokens: int | None = None,
     warmup: int = 0,
@@ -45,9 +76,10 @@ def sweep_cache(
     """Reads/token of page caches of every size in ``caches`` (bytes, or "1GiB"), empty at the start.
 
     sources: token streams, each run through all ``layouts``, and traces. policies: see ``flashsim.cache.engine``.
-    skip, tokens: the part of each source to run. warmup: the first tokens of that part fill the caches but are not
-    counted. jobs: cells run at a time, in threads. done: rows that need not be made again, by the values of KEY.
-    progress: called with tokens done. finished: called with all rows so far, in order, as each cell ends.
+    ways: see :class:`Ways`. skip, tokens: the part of each source to run. warmup: the first tokens of that part fill
+    the caches but are not counted. jobs: cells run at a time, in threads. done: rows that need not be made again, by
+    the values of KEY. progress: called with tokens done. finished: called with all rows so far, in order, as each cell
+    ends.
 
     Returns a DataFrame of COLUMNS, a row for each cell, policy and cache. distinct_pages are those of warm-up and run
     together, cold_misses the first touches of the run. Raises UsageError before anything runs.
@@ -57,9 +89,9 @@ def sweep_cache(
     sources = [sources] if isinstance(sources, TokenStream | Trace) else list(sources)
     layouts = [layouts] if isinstance(layouts, Layout) else list(layouts)
     caches = [caches] if isinstance(caches, int | str) else list(caches)
-    cells = cells_of(sources, layouts, skip, tokens)
+    cells = cells_of(sources, layouts, skip, tokens, ways.unit)
     sizes = sorted({parse_bytes(cache) if isinstance(cache, str) else int(cache) for cache in caches})
-    _check(cells, sizes, policies, warmup, (len(sources), len(layouts)))
+    _check(cells, sizes, policies, warmup, ways, (len(sources), len(layouts)))
     stopped, done = Event(), done or {}
 
     def step(tokens: int) -> None:
@@ -73,7 +105,7 @@ def sweep_cache(
         if len(held) == len(sizes):
             step(cell.tokens)
             return held
-        return run_cell(cell, policy, sizes, warmup, backend, step)
+        return run_cell(cell, policy, sizes, warmup, backend, step, ways)
 
     def rows() -> list[Row]:
         ended = [future for future in futures if future.done() and not future.cancelled() and not future.exception()]
@@ -97,7 +129,9 @@ class _Stopped(Exception):
     """Raised in a cell whose sweep has ended."""
 
 
-def _check(cells: list[Cell], sizes: list[int], policies: Sequence[str], warmup: int, given: tuple[int, int]) -> None:
+def _check(
+    cells: list[Cell], sizes: list[int], policies: Sequence[str], warmup: int, ways: Ways, given: tuple[int, int]
+) -> None:
     if not cells or not sizes or not policies:
         counts = f"{given[0]} sources, {given[1]} layouts, {len(sizes)} caches, {len(policies)} policies"
         raise UsageError(f"{counts}: give one of each or more")
@@ -105,10 +139,20 @@ def _check(cells: list[Cell], sizes: list[int], policies: Sequence[str], warmup:
         if policy not in POLICIES or list(policies).count(policy) > 1:
             names = ", ".join(POLICIES)
             raise UsageError(f"--policy {policy}: give each of the {len(POLICIES)} policies at most once: {names}")
+    others = [policy for policy in policies if policy != "lru"]
+    if others and (ways.by_class or ways.split):
+        raise UsageError(f"--policy {others[0]} with rows, a split cache or reads of single tokens: 1 policy can, lru")
+    if ways.split and ways.by_class:
+        raise UsageError(f"--split {ways.split} with rows or reads of single tokens: give 1 of them")
     for cell in cells:
-        _capacities(sizes, unit_bytes(cell))
+        _capacities(cell, sizes, ways)
         if cell.layout:
-            cell.layout.plan()
+            cell.layout.plan(ways.unit)
+            if ways.split:
+                cell.layout.table_starts(ways.split, ways.unit)
+        elif ways != Ways():
+            what = "caches of rows, pinning, splitting and reads of single tokens"
+            raise UsageError(f"{cell.source.path}: 1 trace: {what} need the token file")
         if cell.ids_below > PAGES_MAX:
             label = names_of(cell)["label"]
             raise UsageError(f"{label}: {cell.ids_below} ids, over {PAGES_MAX}: take a smaller --params")
@@ -117,24 +161,55 @@ def _check(cells: list[Cell], sizes: list[int], policies: Sequence[str], warmup:
 
 
 def run_cell(
-    cell: Cell, policy: str, sizes: Sequence[int], warmup: int, backend: str, progress: Callable[[int], None]
+    cell: Cell,
+    policy: str,
+    sizes: Sequence[int],
+    warmup: int,
+    backend: str,
+    progress: Callable[[int], None],
+    ways: Ways = Ways(),
 ) -> list[Row]:
     """The rows of one cell under one policy, one for each cache of ``sizes`` bytes."""
-    capacities = _capacities(sizes, unit_bytes(cell))
-    sweep = sweep_of(policy, capacities, cell.ids_below, backend)
-    counted, start = Counted(), cell.begin + warmup
-    for ids, step in steps(cell, cell.begin, start, backend) if warmup else ():
-        sweep.run(ids)
-        progress(step.tokens)
-    sweep.mark()
-    for ids, step in steps(cell, start, cell.end, backend):
-        sweep.run(ids)
-        counted += step
-        progress(step.tokens)
+    capacities, start = _capacities(cell, sizes, ways), cell.begin + warmup
+    pinned = _pinned(cell, ways, backend)
+    if ways.split:
+        starts = cell.layout.table_starts(ways.split, ways.unit)
+        sweep = SplitLru(capacities, starts, cell.ids_below, backend)
+    else:
+        sweep = sweep_of(policy, capacities, cell.ids_below, backend)
+    counted, by_token = Counted(), None
+    if ways.by_class:
+        per_read = cell.layout.rows_per_read if ways.unit == "row" else 1
+        by_token = TokenReads(len(set(capacities)), cell.layout.plan(ways.unit).ids_per_order, per_read)
+    for first, last in ((cell.begin, start), (start, cell.end)) if warmup else ((start, cell.end),):
+        if first == start:
+            sweep.mark()
+        for ids, step in steps(cell, first, last, backend):
+            kept = slice(None) if pinned is None else ~pinned[ids]
+            if by_token is not None and first == start:
+                classes, rest = np.zeros(len(ids), np.uint8), ids[kept]  # what is pinned never misses
+                missed = np.zeros(len(rest), np.uint8)
+                sweep.run(rest, missed)
+                classes[kept] = missed
+                by_token.add(classes, step.orders)
+            else:
+                sweep.run(ids[kept])
+            counted += step if first == start else Counted()
+            progress(step.tokens)
     sweep.check()
+    misses = sweep.misses_since_mark
+    of_tokens: dict[str, list[int]] = {}
+    if by_token is not None:
+        index = np.unique(capacities, return_inverse=True)[1]
+        misses = by_token.reads[index]
+        counted = replace(counted, reads=by_token.no_cache)  # of rows, those that come with one page are one read
+    if ways.per_token:
+        shares = {"token_reads_p50": 0.5, "token_reads_p99": 0.99, "token_reads_max": 1.0}
+        of_tokens = {name: [by_token.quantile(share)[at] for at in index] for name, share in shares.items()}
     names = names_of(cell)
     return [
         names
+        | dict.fromkeys(("token_reads_p50", "token_reads_p99", "token_reads_max"))
         | {
             "policy": policy,
             "page_bytes": unit_bytes(cell),
@@ -144,19 +219,34 @@ def run_cell(
             "lookups": counted.lookups,
             "reads": counted.reads,
             "distinct_pages": sweep.distinct,
-            "misses": int(missed),
+            "misses": int(misses[at]),
             "cold_misses": sweep.cold_since_mark,
-            "reads_per_token": int(missed) / counted.tokens,
-            "hit_ratio": 1 - int(missed) / counted.reads if counted.reads else None,
+            "reads_per_token": int(misses[at]) / counted.tokens,
+            "hit_ratio": 1 - int(misses[at]) / counted.reads if counted.reads else None,
             "warmup_tokens": warmup,
             "backend": backend,
+            "pinned_pages": 0 if pinned is None else int(np.count_nonzero(pinned)),
         }
-        for size, capacity, missed in zip(sizes, capacities, sweep.misses_since_mark, strict=True)
+        | {name: values[at] for name, values in of_tokens.items()}
+        for at, (size, capacity) in enumerate(zip(sizes, capacities, strict=True))
     ]
 
 
-def _capacities(sizes: Sequence[int], page_bytes: int) -> list[int]:
-    if small := [size for size in sizes if size < page_bytes]:
-        least = format_bytes(page_bytes)
-        raise UsageError(f"a cache of {small[0]} B holds no page of {page_bytes} B: take {least} or more")
-    return [size // page_bytes for size in sizes]
+def _pinned(cell: Cell, ways: Ways, backend: str) -> np.ndarray | None:
+    """bool, shape (ids,): what is pinned, by its reads in ``ways.pin_from``; None = nothing."""
+    if not ways.pin_bytes:
+        return None
+    other = Cell(ways.pin_from, cell.layout, 0, len(ways.pin_from), cell.unit)
+    counts = read_counts((ids for ids, _ in steps(other, other.begin, other.end, backend)), cell.ids_below)
+    return most_read(counts, ways.pin_bytes // (unit_bytes(cell) + ways.entry_bytes))
+
+
+def _capacities(cell: Cell, sizes: Sequence[int], ways: Ways) -> list[int]:
+    """Entries that the caches of ``sizes`` bytes hold beside what is pinned."""
+    entry = unit_bytes(cell) + ways.entry_bytes
+    if small := [size for size in sizes if size - ways.pin_bytes < entry]:
+        least = format_bytes(entry + ways.pin_bytes)
+        what = f"a page of {entry} B" if cell.unit == "page" else f"a row of {entry} B"
+        beside = f" beside {ways.pin_bytes} B pinned" if ways.pin_bytes else ""
+        raise UsageError(f"a cache of {small[0]} B holds no {what[2:]}{beside}: take {least} or more")
+    return [(size - ways.pin_bytes) // entry for size in sizes]

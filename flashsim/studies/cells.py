@@ -19,12 +19,14 @@ _TRACE_STEP = 1 << 22  # references of a stored trace taken at a time
 
 @dataclass(frozen=True)
 class Cell:
-    """One source through one layout. ``layout`` is None where ``source`` is a :class:`Trace`, which has its own."""
+    """One source through one layout. ``layout`` is None where ``source`` is a :class:`Trace`, which has its own. unit:
+    what an id names, "page" or "row"; a trace has its own too."""
 
     source: TokenStream | Trace
     layout: Layout | None
     begin: int
     end: int
+    unit: str = "page"
 
     @property
     def tokens(self) -> int:
@@ -33,17 +35,21 @@ class Cell:
     @property
     def ids_below(self) -> int:
         """Every id of the cell is below this."""
-        return self.layout.pages if self.layout else self.source.facts["ids_below"]
+        return self.layout.ids(self.unit) if self.layout else self.source.facts["ids_below"]
 
 
 def cells_of(
-    sources: Sequence[TokenStream | Trace], layouts: Sequence[Layout], skip: int = 0, tokens: int | None = None
+    sources: Sequence[TokenStream | Trace],
+    layouts: Sequence[Layout],
+    skip: int = 0,
+    tokens: int | None = None,
+    unit: str = "page",
 ) -> list[Cell]:
     """The cells of a sweep, in order: each stream through each layout, each trace as it is. Raises UsageError."""
     cells = []
     for source in sources:
         with_layouts = [None] if isinstance(source, Trace) else layouts
-        cells += [Cell(source, layout, *window(source, skip, tokens)) for layout in with_layouts]
+        cells += [Cell(source, layout, *window(source, skip, tokens), unit) for layout in with_layouts]
     names = Counter(f"{names_of(cell)['corpus']} {names_of(cell)['label']}" for cell in cells)
     for name, times in names.items():
         if times > 1:
@@ -55,11 +61,13 @@ def cells_of(
 
 @dataclass(frozen=True)
 class Counted:
-    """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash."""
+    """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash. orders:
+    of a single step of a token stream, uint8, the orders that each token had in reach; valid until the next step."""
 
     tokens: int = 0
     lookups: int = 0
     reads: int = 0
+    orders: np.ndarray | None = None
 
     def __add__(self, other: "Counted") -> "Counted":
         return Counted(self.tokens + other.tokens, self.lookups + other.lookups, self.reads + other.reads)
@@ -68,10 +76,10 @@ class Counted:
 def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.ndarray, Counted]]:
     """The references of tokens [first, last) in pieces, each with its counts."""
     if cell.layout:
-        for piece in pieces(cell.source, cell.layout, begin=first, end=last, backend=backend):
+        for piece in pieces(cell.source, cell.layout, unit=cell.unit, begin=first, end=last, backend=backend):
             tally = Tally(cell.layout)
             tally.add(piece.orders)
-            yield piece.ids, Counted(tally.tokens, tally.lookups, len(piece.ids))
+            yield piece.ids, Counted(tally.tokens, tally.lookups, len(piece.ids), piece.orders)
         return
     trace = cell.source
     at, end = trace.reads_before(first), trace.reads_before(last)
@@ -93,7 +101,7 @@ def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.
 
 def unit_bytes(cell: Cell) -> int:
     """Bytes of what an id of the cell names: a page, or a row."""
-    return cell.layout.page_bytes if cell.layout else cell.source.facts["unit_bytes"]
+    return cell.layout.unit_bytes(cell.unit) if cell.layout else cell.source.facts["unit_bytes"]
 
 
 def names_of(cell: Cell) -> dict[str, Any]:
@@ -106,8 +114,8 @@ def names_of(cell: Cell) -> dict[str, Any]:
             "layout": layout.name,
             "S": layout.slots,
             "params": layout.params_asked,
-            "label": layout.label,
-            "unit": "page",
+            "label": layout.label if cell.unit == "page" else f"{layout.label}-{cell.unit}",
+            "unit": cell.unit,
             "table_bytes": layout.table_bytes,
         }
     facts = cell.source.facts

