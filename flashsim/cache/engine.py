@@ -17,6 +17,14 @@ MODULES = {module.NAME: module for module in _ALL}
 POLICIES = ("lru", *MODULES)
 
 
+def check_policies(policies: Sequence[str]) -> None:
+    """Raise UsageError unless each of ``policies`` is one, and comes once."""
+    for policy in policies:
+        if policy not in POLICIES or list(policies).count(policy) > 1:
+            names = ", ".join(POLICIES)
+            raise UsageError(f"--policy {policy}: give each of the {len(POLICIES)} policies at most once: {names}")
+
+
 class PolicySweep(Marked):
     """Caches of one policy and several capacities, fed by one trace in pieces; :class:`LruSweep` for any policy.
 

@@ -55,6 +55,7 @@ def command(
     """
     from tqdm import tqdm
 
+    from flashsim.cache.engine import check_policies
     from flashsim.figures import fig4a
     from flashsim.figures import policies as policies_figure
     from flashsim.studies.cache_sweep import COLUMNS, KEY, Ways, sweep_cache
@@ -65,6 +66,7 @@ def command(
     if output.suffix != ".csv":
         raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
+    check_policies(policies)
     _check_pinning(pin_bytes, pin_from, sources)
     pinned = parse_bytes(pin_bytes) if pin_bytes else 0
     opened, layouts = sources.open()
@@ -88,8 +90,8 @@ def command(
     total = sum(cell.tokens for cell in cells) * len(policies)
     with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
         table = sweep_cache(
-            opened, layouts, sizes, policies=policies, ways=ways, skip=sources.skip, tokens=sources.tokens, warmup=warmup,
-            jobs=jobs, backend=backend, done=ledger.done, progress=bar.update, finished=ledger.keep,
+            opened, layouts, sizes, policies=policies, ways=ways, skip=sources.skip, tokens=sources.tokens,
+            warmup=warmup, jobs=jobs, backend=backend, done=ledger.done, progress=bar.update, finished=ledger.keep,
         )  # fmt: skip
     ledger.close()
     figures = (fig4a if len(policies) == 1 else policies_figure).draw(output)

@@ -12,7 +12,7 @@ from threading import Event
 
 import numpy as np
 
-from flashsim.cache.engine import POLICIES, sweep_of
+from flashsim.cache.engine import check_policies, sweep_of
 from flashsim.cache.lru import PAGES_MAX
 from flashsim.cache.pin import most_read, read_counts
 from flashsim.cache.split import SplitLru
@@ -135,10 +135,7 @@ def _check(
     if not cells or not sizes or not policies:
         counts = f"{given[0]} sources, {given[1]} layouts, {len(sizes)} caches, {len(policies)} policies"
         raise UsageError(f"{counts}: give one of each or more")
-    for policy in policies:
-        if policy not in POLICIES or list(policies).count(policy) > 1:
-            names = ", ".join(POLICIES)
-            raise UsageError(f"--policy {policy}: give each of the {len(POLICIES)} policies at most once: {names}")
+    check_policies(policies)
     others = [policy for policy in policies if policy != "lru"]
     if others and (ways.by_class or ways.split):
         raise UsageError(f"--policy {others[0]} with rows, a split cache or reads of single tokens: 1 policy can, lru")
