@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from flashsim import layout, open_tokens, pieces
+from flashsim.cache.engine import sweep_of
 from flashsim.cache.lru import LruSweep
 from flashsim.kernels import backend
 from tests.bench import peers
@@ -46,8 +47,7 @@ def addresses(stream, tokens: int, rounds: int) -> None:
 
 def lru(stream, tokens: int, rounds: int) -> None:
     """Twelve LRU capacities in one pass against libCacheSim, one capacity after the other."""
-    made = layout("pagegram")
-    trace = np.concatenate([piece.ids.copy() for piece in pieces(stream, made, end=min(tokens, len(stream)))])
+    made, trace = _trace(stream, tokens)
     capacities = [4096 << step for step in range(10)] + [3_000_000, 3_255_210]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.oracleGeneral"
@@ -63,7 +63,7 @@ def lru(stream, tokens: int, rounds: int) -> None:
             results["libcachesim"] = [peers.misses(path, "LRU", size, len(trace)) for size in capacities]
 
         taken = interleaved(rounds, c=lambda: ours("c", capacities), numba=lambda: ours("numba", capacities))
-        peer = interleaved(1, peer=theirs)["peer"]  # minutes; its own repeats would say little
+        peer = interleaved(1, warm=False, peer=theirs)["peer"]  # minutes; its own repeats would say little
         one = interleaved(rounds, c=lambda: ours("c", [65536]), numba=lambda: ours("numba", [65536]))
         ours("c", capacities), ours("numba", capacities)
     assert results["c"] == results["numba"] == results["libcachesim"], results
@@ -80,7 +80,86 @@ def lru(stream, tokens: int, rounds: int) -> None:
         print(f"| {name}, one capacity | {timing.median:.3f} | {timing.rate(len(trace))} | {ratio:,.0f} |")
 
 
-BENCHMARKS = {"addresses": addresses, "lru": lru}
+def curve(stream, tokens: int, rounds: int) -> None:
+    """LRU at every capacity against a Fenwick tree in C."""
+    made, trace = _trace(stream, tokens)
+    with tempfile.TemporaryDirectory() as folder:
+        library = peers.compiled(Path(folder), "fenwick.c")
+        results = {}
+
+        def ours(kernel: str) -> None:
+            stack = backend(kernel).StackDistances(made.pages)
+            stack.run(trace)
+            results[kernel] = stack.histogram
+
+        def fenwick() -> None:
+            results["fenwick"] = peers.fenwick(library, trace, made.pages)
+
+        taken = interleaved(max(3, rounds // 3), c=lambda: ours("c"), numba=lambda: ours("numba"), fenwick=fenwick)
+        assert all((histogram == results["c"]).all() for histogram in results.values())
+    print(f"\nevery capacity, {len(trace):,} references of pagegram-S4-20B; equal histograms\n")
+    print("| what | CPU s | M references/s | x Fenwick |\n|---|---|---|---|")
+    for name, timing in taken.items():
+        ratio = taken["fenwick"].median / timing.median
+        print(f"| {name} | {timing.median:.3f} | {timing.rate(len(trace))} | {ratio:.1f} |")
+
+
+# our name -> libCacheSim's, and its options
+_PEERS = {
+    "lru": ("LRU", {}), "fifo": ("FIFO", {}), "clock": ("Clock", {}), "clock2": ("Clock", {"n_bit_counter": 2}),
+    "sieve": ("Sieve", {}), "s3fifo": ("S3FIFO", {}), "slru": ("SLRU", {}), "2q": ("TwoQ", {}), "arc": ("ARC", {}),
+    "lfu": ("LFU", {}), "wtinylfu": ("WTinyLFU", {}), "random": ("Random", {}), "min": ("Belady", {}),
+}  # fmt: skip
+
+
+def policies(stream, tokens: int, rounds: int) -> None:
+    """Every policy at two capacities against libCacheSim's, on the page trace and on a Zipf one."""
+    made, trace = _trace(stream, tokens)
+    rng = np.random.default_rng(0)
+    ranks = np.exp(np.log(made.pages) * rng.random(len(trace))).astype(np.uint32)  # Zipf, exponent 1
+    zipf = rng.permutation(made.pages).astype(np.uint32)[ranks % made.pages]
+    print(f"\n{len(trace):,} references over {made.pages:,} pages: pagegram-S4-20B, and Zipf (exponent 1)\n")
+    print(
+        "| policy | trace | pages | C, M/s | numba, M/s | libCacheSim, M/s | C x | numba x | misses |\n"
+        + "|---" * 9
+        + "|"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for name, ids in (("page trace", trace), ("Zipf", zipf)):
+            path = Path(folder) / "trace.oracleGeneral"
+            peers.write_oracle_general(path, ids)
+            for policy, (peer, options) in _PEERS.items():
+                for capacity in (16_384, 262_144):
+                    _policy_row(policy, peer, options, name, ids, path, capacity, made.pages, max(3, rounds // 3))
+
+
+def _policy_row(policy, peer, options, name, ids, path, capacity, pages, rounds) -> None:
+    results = {}
+
+    def ours(kernel: str) -> None:
+        sweep = sweep_of(policy, [capacity], pages, kernel)
+        sweep.run(ids)
+        results[kernel] = int(sweep.misses[0])
+
+    def theirs() -> None:
+        results["peer"] = peers.misses(path, peer, capacity, len(ids), **options)
+
+    taken = interleaved(rounds, c=lambda: ours("c"), numba=lambda: ours("numba"))
+    once = interleaved(1, warm=False, peer=theirs)["peer"]
+    assert results["c"] == results["numba"]
+    equal = "equal" if results["peer"] == results["c"] else f"{results['c'] / results['peer'] - 1:+.2%}"
+    speeds = " | ".join(f"{len(ids) / timing.median / 1e6:.1f}" for timing in (*taken.values(), once))
+    ratios = " | ".join(f"{once.median / timing.median:.0f}" for timing in taken.values())
+    print(f"| {policy} | {name} | {capacity:,} | {speeds} | {ratios} | {equal} |", flush=True)
+
+
+def _trace(stream, tokens: int) -> tuple:
+    """The layout pagegram at 20 B and its page trace of the first ``tokens`` tokens."""
+    made = layout("pagegram")
+    return made, np.concatenate([piece.ids.copy() for piece in pieces(stream, made, end=min(tokens, len(stream)))])
+
+
+BENCHMARKS = {"addresses": addresses, "lru": lru, "curve": curve, "policies": policies}
 
 
 def main() -> None:

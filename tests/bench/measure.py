@@ -23,14 +23,15 @@ class Timing(NamedTuple):
         return f"{count / self.median / 1e6:,.1f} ({low:,.1f} - {high:,.1f})"
 
 
-def interleaved(rounds: int, **sides: Callable[[], object]) -> dict[str, Timing]:
-    """Run every side once a round, in turn, after one round that is not counted; so noise falls on all alike."""
+def interleaved(rounds: int, warm: bool = True, **sides: Callable[[], object]) -> dict[str, Timing]:
+    """Run every side once a round, in turn, so that noise falls on all alike; with ``warm`` after a round that is not
+    counted (compilation, first touch of memory)."""
     seconds: dict[str, list[float]] = {name: [] for name in sides}
-    for round_number in range(rounds + 1):
+    for round_number in range(rounds + warm):
         for name, side in sides.items():
             began = time.process_time()
             side()
-            if round_number:
+            if round_number >= warm:
                 seconds[name].append(time.process_time() - began)
     return {name: Timing(values) for name, values in seconds.items()}
 

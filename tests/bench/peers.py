@@ -1,5 +1,7 @@
-"""libCacheSim (PyPI ``libcachesim``) over one of our traces."""
+"""The peers of the benchmarks: libCacheSim (PyPI ``libcachesim``), and a Fenwick tree in C."""
 
+import ctypes
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -26,3 +28,19 @@ def misses(path: Path, policy: str, capacity: int, references: int, **options) -
     cache = getattr(libcachesim, policy)(cache_size=capacity, **options)
     ratio, _ = cache.process_trace(reader)
     return round(ratio * references)
+
+
+def compiled(folder: Path, source: str) -> ctypes.CDLL:
+    """The C file ``source`` beside this one, as a library in ``folder``."""
+    library = folder / Path(source).with_suffix(".so")
+    subprocess.run(["cc", "-O3", "-shared", "-fPIC", Path(__file__).with_name(source), "-o", library], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def fenwick(library: ctypes.CDLL, trace: np.ndarray, pages: int) -> np.ndarray:
+    """References at each stack distance, as ``StackDistances.histogram``."""
+    tree, last = np.zeros(len(trace) + 1, np.uint32), np.zeros(pages, np.uint32)
+    counts = np.zeros(pages + 1, np.uint64)
+    buffers = [ctypes.c_void_p(array.ctypes.data) for array in (trace, tree, last, counts)]
+    library.fenwick_distances(buffers[0], ctypes.c_int64(len(trace)), *buffers[1:])
+    return counts.astype(np.int64)

@@ -166,3 +166,46 @@ def test_the_reports_table_and_caches_are_the_default(flashsim, corpus_file):
     table = pd.read_csv("reports/cache_sweep.csv")
     assert code == 0 and list(dict.fromkeys(table["params"])) == [3_200_000_000, 10**10, 2 * 10**10]
     assert table["cache_bytes"].tolist() == 3 * [2**26 << log for log in range(9)]
+
+
+def test_a_killed_sweep_goes_on_and_ends_with_the_same_bytes(flashsim, corpus_file, monkeypatch):
+    wishes = ["sweep-cache", corpus_file, *SMALL, "--policy", "lru,fifo"]
+    assert flashsim(*wishes, "-o", "whole.csv")[0] == 0
+    real, ran = cache_sweep.run_cell, []
+
+    def run_cell(cell, policy, *arguments):
+        ran.append((cell.layout.label, policy))
+        if len(ran) >= 3 and not Path("killed").exists():
+            raise KeyboardInterrupt
+        return real(cell, policy, *arguments)
+
+    monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
+    assert flashsim(*wishes, "-o", "part.csv")[0] == 130
+    assert json.loads(Path("part.json").read_text())["complete"] is False
+    ended = ran[:2]
+    ran.clear(), Path("killed").touch()
+    code, _, err = flashsim(*wishes, "-o", "part.csv")
+    assert code == 0 and "going on after 2 cells" in err
+    assert ran and not set(ran) & set(ended)  # the two that had ended were not run again
+    assert Path("part.csv").read_bytes() == Path("whole.csv").read_bytes()
+    assert json.loads(Path("part.json").read_text())["complete"] is True
+    done = len(ran)
+    assert flashsim(*wishes, "-o", "part.csv")[0] == 0 and len(ran) > done  # complete: asked again, it runs again
+
+
+def test_other_wishes_start_anew(flashsim, corpus_file, monkeypatch):
+    real, ran = cache_sweep.run_cell, []
+
+    def run_cell(cell, policy, *arguments):
+        ran.append(cell.layout.label)
+        if len(ran) >= 2 and not Path("killed").exists():
+            raise KeyboardInterrupt
+        return real(cell, policy, *arguments)
+
+    monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
+    assert flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")[0] == 130
+    first = ran[0]
+    ran.clear(), Path("killed").touch()
+    code, _, err = flashsim("sweep-cache", corpus_file, *SMALL, "--warmup", 5, "-o", "x.csv")
+    assert code == 0 and "going on" not in err and ran[0] == first
+    assert set(pd.read_csv("x.csv")["warmup_tokens"]) == {5}

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from io import StringIO
 from threading import Event
 
 import numpy as np
@@ -16,6 +17,7 @@ from flashsim.kernels import BACKENDS
 from flashsim.layouts import layout
 from flashsim.studies import cache_sweep, cells
 from flashsim.studies.cache_sweep import COLUMNS, sweep_cache
+from flashsim.studies.ledger import to_csv
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Trace, write_trace
 
@@ -158,7 +160,7 @@ def test_rows_are_kept_as_cells_end():
     seen, steps = [], []
     table = sweep_cache(short(500), LAYOUTS, CACHES, finished=seen.append, progress=steps.append)
     assert len(seen) == 4 and len(seen[-1]) == 24 and sum(steps) == 4 * 500
-    pd.testing.assert_frame_equal(pd.DataFrame(seen[-1], columns=list(COLUMNS)), table, check_dtype=False)
+    pd.testing.assert_frame_equal(pd.read_csv(StringIO(to_csv(seen[-1], COLUMNS))), table)
     assert all(rows == seen[-1][: len(rows)] for rows in seen)
 
 

@@ -12,7 +12,7 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 
 
 @njit(inline="always")
-def _mix13(z):
+def mix13(z):
     z = (z ^ (z >> _S30)) * _MIX_A
     z = (z ^ (z >> _S27)) * _MIX_B
     return z ^ (z >> _S31)
@@ -50,13 +50,13 @@ def _mix_address(
         index = 0
         if orders[0] == 1:
             at = _emit(
-                kind, 0, _mix13(state ^ seeds[1]), modulus, base, scale, heads, multiplier, head_modulus, head_base,
+                kind, 0, mix13(state ^ seeds[1]), modulus, base, scale, heads, multiplier, head_modulus, head_base,
                 divide, out, at,
             )  # fmt: skip
             index = 1
         order = 2
         while index < len(orders) and order <= position - document + 1:
-            state = _mix13(state ^ (np.uint64(ids[position + 1 - order]) << _S32) ^ seeds[order])
+            state = mix13(state ^ (np.uint64(ids[position + 1 - order]) << _S32) ^ seeds[order])
             if orders[index] == order:
                 at = _emit(
                     kind, index, state, modulus, base, scale, heads, multiplier, head_modulus, head_base, divide, out,

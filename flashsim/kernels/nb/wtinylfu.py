@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.address import _mix13
+from flashsim.kernels.nb.address import mix13
 from flashsim.kernels.nb.bits import prefetch
 from flashsim.kernels.nb.log import AT, CACHED, enter, evict, find, leave, oldest, page_of
 from flashsim.kernels.nb.policy import policy
@@ -37,7 +37,7 @@ def _reads_of(slot, block, hashed):
 
 @njit(inline="always")
 def _estimate(slot, reg, x):
-    hashed = _mix13(np.uint64(x))
+    hashed = mix13(np.uint64(x))
     return _reads_of(slot, _block_of(reg, hashed), hashed)
 
 
@@ -50,7 +50,7 @@ def _halve(slot, reg):
 
 @njit(inline="always")
 def _count_read(slot, reg, x):
-    hashed = _mix13(np.uint64(x))
+    hashed = mix13(np.uint64(x))
     block = _block_of(reg, hashed)
     reads = _reads_of(slot, block, hashed)
     if reads < _MOST:
@@ -100,7 +100,7 @@ def _access(capacity, page, slot, reg, x):
 
 @njit(inline="always")
 def _ahead(slot, reg, x):
-    prefetch(slot, _block_of(reg, _mix13(np.uint64(x))))
+    prefetch(slot, _block_of(reg, mix13(np.uint64(x))))
 
 
 wtinylfu_run = policy(_access, _ahead)
