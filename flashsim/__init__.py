@@ -1,7 +1,7 @@
 """flashsim: how many flash pages a token costs when a language model's N-gram memory lives on SSD.
 
-The nouns of the command line, in Python: ``open_tokens``, ``layout``, ``pieces`` and ``Trace``, ``lru_misses``,
-``sweep_cache``. Everything is imported on first use.
+The nouns of the command line, in Python: ``open_tokens``, ``layout``, ``trace_ids``, ``pieces`` and ``Trace``,
+``lru_misses``, ``sweep_cache``. Everything is imported on first use.
 """
 
 import importlib
@@ -15,6 +15,7 @@ _NAMES = {
     "open_tokens": "flashsim.tokens",
     "pieces": "flashsim.trace",
     "sweep_cache": "flashsim.studies.cache_sweep",
+    "trace_ids": "flashsim.trace",
     "write_trace": "flashsim.trace",
 }
 __all__ = list(_NAMES)

@@ -58,6 +58,20 @@ def pieces(
         yield Piece(out[:written], orders[:tokens])
 
 
+def trace_ids(
+    stream: TokenStream,
+    layout: Layout,
+    *,
+    unit: str = "page",
+    begin: int = 0,
+    end: int | None = None,
+    backend: str = "c",
+) -> np.ndarray:
+    """The whole trace of tokens [begin, end) as one uint32 array, for what fits in memory; see :func:`pieces`."""
+    parts = [piece.ids.copy() for piece in pieces(stream, layout, unit=unit, begin=begin, end=end, backend=backend)]
+    return np.concatenate([np.zeros(0, np.uint32), *parts])
+
+
 class Tally:
     """Counts over the tokens of a trace: how many there were, and how many lookups had to leave an order out.
 

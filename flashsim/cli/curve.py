@@ -11,43 +11,68 @@ from flashsim.errors import UsageError
 from flashsim.units import format_bytes
 
 
+def _target(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e6:
+        raise UsageError(f"{text!r} is not a number of reads/token: give one from 0 to 1,000,000")
+    return value
+
+
 @click.command()
 @sources(default_params=("20B",))
 @click.option(
-    "--target", "targets", type=Listed("READS,...", float), default="1.0,0.5", show_default=True,
+    "--target", "targets", type=Listed("READS,...", _target), default="1.0,0.5", show_default=True,
     help="Reads/token to reach: prints the least cache that does.",
 )  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="A CSV row for every capacity.  [default: 16 an octave]")
+@click.option(
+    "--sample", type=float, metavar="SHARE", help="Run a share of the pages only, like 0.01; prints the error."
+)
 @click.option("--warmup", type=Count(), default=0, show_default=True, help="First tokens, not counted.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), default="reports/curve.csv", show_default=True,
     help="CSV to write; .json, .svg and .png go beside it.",
 )  # fmt: skip
-def command(sources: Sources, targets: tuple[float, ...], every: bool, warmup: int, output: Path, backend: str) -> None:
+def command(
+    sources: Sources, targets: tuple[float, ...], every: bool, sample: float | None, warmup: int, output: Path,
+    backend: str,
+) -> None:  # fmt: skip
     """Reads/token at every size of an LRU page cache, exactly, for token files or traces (SOURCES).
 
-    Prints the least cache for each --target, and the knee: where more cache stops paying.
+    Prints the least cache for each --target, and the knee: where more cache begins to pay less.
     """
     import pandas as pd
     from tqdm import tqdm
 
     from flashsim.figures.curve import draw
     from flashsim.files import facts_path, require_writable, write_facts, write_text
+    from flashsim.studies.cells import cells_of
     from flashsim.studies.curve import curve
+    from flashsim.studies.sampled import sampled_curve
 
     if output.suffix != ".csv":
         raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
+    if sample is not None and (every or warmup):
+        raise UsageError(f"--sample {sample:g} with --all or --warmup: 1 way at a time; leave the others out")
     facts_path(output, "curve")
     require_writable(output)
-    cells, curves = sources.cells(), []
+    opened, layouts = sources.open()
+    cells = cells_of(opened, layouts, sources.skip, sources.tokens)
+    facts = {"kind": "curve", "warmup_tokens": warmup, "sample": sample, "targets": list(targets), "backend": backend}
+    facts |= sources.facts(opened, layouts)
+    tables = []
     with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
         for cell in cells:
-            curves.append(curve(cell, warmup=warmup, backend=backend, progress=bar.update))
-    table = pd.concat([made.table(every) for made in curves], ignore_index=True)
-    write_text(output, table.to_csv(index=False, lineterminator="\n"))
-    write_facts(output, {"kind": "curve", "warmup_tokens": warmup, "targets": list(targets), "backend": backend})
-    for made in curves:
-        _print(made, targets)
+            if sample is None:
+                made = curve(cell, warmup=warmup, backend=backend, progress=bar.update)
+                tables.append(made.table(every))
+            else:
+                made = sampled_curve(cell, sample, backend=backend, progress=bar.update)
+                tables.append(made.table())
+            write_text(output, pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n"))
+            write_facts(output, facts)
+            bar.clear()
+            (_print if sample is None else _print_sampled)(made, targets)
     figures = draw(output)
     click.echo(f"wrote {output}, {', '.join(path.name for path in figures)}", err=True)
 
@@ -69,3 +94,21 @@ def _print(made, targets) -> None:
         else:
             click.echo(f"  {target:g} reads/token: {size(capacity)}")
     click.echo(f"  knee: {reads[made.knee()]:.3f} reads/token at {size(made.knee())}")
+
+
+def _print_sampled(made, targets) -> None:
+    synthetic = " SYNTHETIC" if made.names["synthetic"] else ""
+    reads, error = made.misses / made.counted.tokens, made.error / made.counted.tokens
+    click.echo(
+        f"{made.names['corpus']} {made.names['label']}{synthetic}, {made.counted.tokens:,} tokens, "
+        f"{made.rate:g} of the pages:"
+    )
+    for target in targets:
+        enough = [at for at, value in enumerate(reads) if value <= target]
+        if not enough:
+            click.echo(f"  {target:g} reads/token: out of reach, the least is {reads[-1]:.3f} +- {error[-1]:.3f}")
+            continue
+        at = enough[0]
+        capacity = int(made.capacities[at])
+        size = f"{capacity:,} {made.names['unit']}s = {format_bytes(capacity * made.unit_bytes)}"
+        click.echo(f"  {target:g} reads/token: at most {size}, where it is {reads[at]:.3f} +- {error[at]:.3f}")

@@ -71,13 +71,6 @@ class Sources:
             ],
         }
 
-    def cells(self) -> list:
-        """What is to be run, in order."""
-        from flashsim.studies.cells import cells_of
-
-        opened, layouts = self.open()
-        return cells_of(opened, layouts, self.skip, self.tokens)
-
     def _layouts(self) -> list:
         """Every layout at every size; ``slots`` multiply those that have buckets."""
         from flashsim.layouts import layout, load_spec

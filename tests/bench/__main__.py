@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flashsim import layout, open_tokens, pieces
+from flashsim import layout, open_tokens, trace_ids
 from flashsim.cache.engine import sweep_of
 from flashsim.cache.lru import LruSweep
 from flashsim.kernels import backend
@@ -156,7 +156,7 @@ def _policy_row(policy, peer, options, name, ids, path, capacity, pages, rounds)
 def _trace(stream, tokens: int) -> tuple:
     """The layout pagegram at 20 B and its page trace of the first ``tokens`` tokens."""
     made = layout("pagegram")
-    return made, np.concatenate([piece.ids.copy() for piece in pieces(stream, made, end=min(tokens, len(stream)))])
+    return made, trace_ids(stream, made, end=min(tokens, len(stream)))
 
 
 BENCHMARKS = {"addresses": addresses, "lru": lru, "curve": curve, "policies": policies}

@@ -1,0 +1,42 @@
+"""``flashsim curve``: answers, files, refusals."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+COMMON = ["--eot", "0", "--layout", "pagegram,engram", "--params", "200M"]
+
+
+def test_answers_agree_with_the_csv(flashsim, corpus_file):
+    code, out, err = flashsim("curve", corpus_file, *COMMON, "--target", "1.5,0.001", "--all", "-o", "c.csv")
+    assert code == 0, err
+    table = pd.read_csv("c.csv")
+    for label, lines in table.groupby("label"):
+        enough = lines[lines["reads_per_token"] <= 1.5]["capacity_pages"].min()
+        assert f"{label}, 60,000 tokens" in out and f"1.5 reads/token: {enough:,} pages" in out
+    assert out.count("0.001 reads/token: out of reach") == 2 and out.count("knee:") == 2
+    assert {"c.json", "c.svg", "c.png"} <= {path.name for path in Path().iterdir()}
+    facts = json.loads(Path("c.json").read_text())
+    assert len(facts["layouts"]) == 2 and facts["sources"][0]["sha256"]
+
+
+def test_sampled_says_so_and_states_its_error(flashsim, corpus_file):
+    code, out, err = flashsim("curve", corpus_file, *COMMON, "--sample", "0.2", "-o", "s.csv")
+    assert code == 0, err
+    assert "0.2 of the pages" in out and "+-" in out
+    assert (pd.read_csv("s.csv")["reads_per_token_error"] >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [["--target", "nan"], ["--target", "-1"], ["--sample", "2"], ["--sample", "0.2", "--all"], ["-o", "c.txt"],
+     ["--warmup", "60000"]],
+)  # fmt: skip
+def test_refusals(flashsim, corpus_file, more):
+    code, out, err = flashsim("curve", corpus_file, *COMMON, *more)
+    lines = [line for line in err.splitlines() if not line.startswith("note: ")]
+    assert code == 2 and out == "" and len(lines) == 1 and lines[0].startswith("flashsim: error:")
+    assert any(character.isdigit() for character in lines[0])
+    assert not list(Path().glob("*.csv")) and not Path("reports").exists()
