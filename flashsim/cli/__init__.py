@@ -19,6 +19,8 @@ COMMANDS = {
     "corpus": ("corpus", "Token files: look into one, build one from text, synthesise one."),
     "layouts": ("layouts", "List the table layouts, or show one in figures."),
     "trace": ("trace", "Write the page reads of a token file through a layout."),
+    "export": ("export", "Write a trace for libCacheSim, fio, or as text."),
+    "sim": ("sim", "Misses of page caches over a trace that another tool made."),
     "sweep-cache": ("sweep_cache", "Reads/token against the size of the page cache (Fig. 4a), by policy."),
     "curve": ("curve", "Reads/token at every cache size, and the RAM for a target."),
     "figures": ("figures", "Draw a figure again from its CSV."),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.export import KINDS, export_told
 from flashsim.cli.layout_options import backend, layout_name, layout_values, params, slots
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
 from flashsim.errors import UsageError
@@ -19,11 +20,12 @@ from flashsim.errors import UsageError
 @click.option("--tokens", type=Count(), help="Tokens to trace.  [default: all]")
 @click.option("--skip", type=Count(), default=0, show_default=True, help="Tokens to leave out at the start.")
 @click.option("--unit", type=click.Choice(["page", "row"]), default="page", show_default=True, help="What an id names.")
+@click.option("--export", "exports", multiple=True, metavar="KIND", help=f"Write it beside that as {KINDS} too.")
 @backend
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="[default: traces/CORPUS.LAYOUT.npy]")
 def command(
     corpus: Path, name: str, S: int | None, params: int | None, values: dict, token_options: TokenOptions,
-    tokens: int | None, skip: int, unit: str, backend: str, output: Path | None,
+    tokens: int | None, skip: int, unit: str, exports: tuple[str, ...], backend: str, output: Path | None,
 ) -> None:  # fmt: skip
     """Hash the token file CORPUS into the pages that it reads through a layout.
 
@@ -32,8 +34,10 @@ def command(
     """
     from tqdm import tqdm
 
+    from flashsim.files import require_writable
+    from flashsim.interop import check_export, export_path
     from flashsim.layouts import layout
-    from flashsim.trace import facts_beside, window, write_trace
+    from flashsim.trace import Trace, facts_beside, window, write_trace
 
     if facts_beside(corpus):
         raise UsageError(f"{corpus} is a trace already (1 JSON beside it says so): give it to sweep-cache")
@@ -44,6 +48,9 @@ def command(
         click.echo(f"note: {corpus}: 0 document boundaries: n-grams cross them; --eot ID marks them", err=True)
     label = made.label if unit == "page" else f"{made.label}-row"
     output = output or Path("traces") / f"{stream.name}.{label}.npy"
+    for kind in exports:
+        check_export(kind, unit)
+        require_writable(export_path(output, kind))
     with tqdm(total=end - begin, unit=" tokens", unit_scale=True, disable=None, desc=made.label) as bar:
         facts = write_trace(
             output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, progress=bar.update
@@ -53,3 +60,5 @@ def command(
     click.echo(f"{output}: {facts['ids']:,} {unit} ids of {facts['tokens']:,} tokens{synthetic}")
     click.echo(f"{facts['ids'] / facts['tokens']:.4f} {unit}s/token before any cache; boundary: {stream.boundary}")
     click.echo(f"lookups left out at document starts: {missing}")
+    for kind in exports:
+        export_told(Trace.open(output), kind)

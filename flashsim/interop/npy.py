@@ -1,29 +1,24 @@
 """A ``.npy`` of page ids that somebody else made: 1-D integers in access order."""
 
-from pathlib import Path
-
 import numpy as np
 
-from flashsim.errors import DataError
+from flashsim.interop.exchange import Accesses
+from flashsim.tokens import npy
+from flashsim.tokens.source import Source
 
-NAME, ABOUT, SUFFIXES = "npy", "numpy array of page ids", (".npy",)
+NAME, SUFFIXES = "npy", (".npy",)
+_STEP = 1 << 22
+
+sniff = npy.sniff
 
 
-def sniff(head: bytes, size: int | None) -> bool:
-    return head.startswith(b"\x93NUMPY")
-
-
-def read(path: Path, ignore_size: bool) -> np.ndarray:
+def read(source: Source, ignore_size: bool) -> Accesses:
     """The array, memory-mapped. Raises DataError unless it is 1-D integers >= 0."""
-    try:
-        ids = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise DataError(
-            f"{path}: 0 ids read ({' '.join(str(error).split())}): write it again with numpy.save"
-        ) from None
-    if ids.ndim != 1 or ids.dtype.kind not in "iu":
-        raise DataError(f"{path}: {ids.ndim}-D {ids.dtype}, a trace is 1-D integers: save page ids")
-    if ids.dtype.kind == "i" and len(ids) and ids.min() < 0:
-        bad = int(np.argmax(ids < 0))
-        raise DataError(f"{path}: id {bad} is {ids[bad]}, below 0: renumber the pages")
-    return ids
+    if not sniff(source):
+        raise source.error(f"no .npy header, it begins with {source.head[:6]!r}: give another --trace-format")
+    ids = npy.read(source, None, None).ids
+    for at in range(0, len(ids) if ids.dtype.kind == "i" else 0, _STEP):
+        if (piece := ids[at : at + _STEP]).min() < 0:
+            bad = at + int(np.argmax(piece < 0))
+            raise source.error(f"id {bad} is {ids[bad]}, below 0: number the pages from 0")
+    return Accesses(ids)

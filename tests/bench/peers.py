@@ -6,18 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-_RECORD = np.dtype([("time", "<u4"), ("id", "<u8"), ("size", "<u4"), ("next", "<i8")])
+from flashsim.interop import export
 
 
 def write_oracle_general(path: Path, trace: np.ndarray) -> None:
     """``trace`` (page ids) in libCacheSim's oracleGeneral format, every object of size 1."""
-    order = np.argsort(trace, kind="stable")
-    following = np.full(len(trace), -1, np.int64)
-    same = trace[order[1:]] == trace[order[:-1]]
-    following[order[:-1][same]] = order[1:][same] + 1  # counted from 1
-    records = np.empty(len(trace), _RECORD)
-    records["time"], records["id"], records["size"], records["next"] = 0, trace.astype(np.uint64) + 1, 1, following
-    records.tofile(path)
+    export(path, "oracleGeneral", np.asarray(trace, np.uint32), int(trace.max()) + 1)
 
 
 def misses(path: Path, policy: str, capacity: int, references: int, **options) -> int:
