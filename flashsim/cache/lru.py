@@ -65,6 +65,12 @@ class LruSweep(Marked):
         """Pages touched so far, each a cold miss at every capacity."""
         return self._kernel.distinct
 
+    @property
+    def recency(self) -> np.ndarray:
+        """uint32, shape (distinct,): the pages touched so far, oldest last access first. The last C of them are what a
+        cache of C pages holds: run through an empty sweep, they bring every capacity to the same state."""
+        return self._kernel.recency
+
     def check(self) -> None:
         """The invariants of LRU: more cache never misses more, and every page touched missed once."""
         by_capacity = self._kernel.misses

@@ -23,6 +23,7 @@ COMMANDS = {
     "sim": ("sim", "Misses of page caches over a trace that another tool made."),
     "sweep-cache": ("sweep_cache", "Reads/token against the size of the page cache (Fig. 4a), by policy."),
     "curve": ("curve", "Reads/token at every cache size, and the RAM for a target."),
+    "cold-start": ("cold_start", "How long a cache takes to warm up, and runs that start warm."),
     "figures": ("figures", "Draw a figure again from its CSV."),
 }
 

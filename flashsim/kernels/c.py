@@ -79,11 +79,12 @@ class Lru:
     """
 
     def __init__(self, capacities: np.ndarray, pages: int) -> None:
-        self._groups = []
+        self._groups, self._last = [], np.zeros(0, np.uint32)
         slots = min(max(8 * pages, 1 << 22) + 256, 2**31 - 1) // 64 * 64
         for at in range(0, len(capacities), _lib.FS_LRU_LANES):
             group = [int(capacity) for capacity in capacities[at : at + _lib.FS_LRU_LANES]]
-            last, live = np.zeros(pages, np.uint32), np.zeros(slots // 64, np.uint64)
+            self._last = last = np.zeros(pages, np.uint32)  # every group comes to the same
+            live = np.zeros(slots // 64, np.uint64)
             ranks = np.zeros(slots // 64, np.uint32)
             sizes = {"lanes": len(group), "capacity": group, "pages": pages, "slots": slots}
             state = _ffi.new("struct fs_lru *", sizes)
@@ -123,6 +124,12 @@ class Lru:
     def distinct(self) -> int:
         """Pages touched so far: the cold misses at every capacity."""
         return self._groups[0][0].distinct if self._groups else 0
+
+    @property
+    def recency(self) -> np.ndarray:
+        """uint32, shape (distinct,): the pages touched so far, in the order of their last accesses, oldest first."""
+        touched = np.flatnonzero(self._last).astype(np.uint32)
+        return touched[np.argsort(self._last[touched])]
 
 
 class StackDistances:

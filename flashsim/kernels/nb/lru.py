@@ -90,3 +90,9 @@ class Lru:
     def distinct(self) -> int:
         """Pages touched so far."""
         return int(self._counters[1])
+
+    @property
+    def recency(self) -> np.ndarray:
+        """See :attr:`flashsim.kernels.c.Lru.recency`."""
+        touched = np.flatnonzero(self._last).astype(np.uint32)
+        return touched[np.argsort(self._last[touched])]

@@ -1,0 +1,137 @@
+"""``flashsim cold-start``: how a cache warms up, and runs that start from where another one ended."""
+
+from pathlib import Path
+
+import click
+
+from flashsim.cli.layout_options import Listed
+from flashsim.cli.options import Count
+from flashsim.cli.sources import Sources, sources
+from flashsim.errors import UsageError
+from flashsim.units import format_bytes, parse_bytes
+
+_KIND = "cold start"  # in the JSON beside the CSV
+_STATE = click.Path(path_type=Path)
+
+
+@click.command()
+@sources(default_params=("20B",))
+@click.option(
+    "--cache", "caches", type=Listed("SIZE,...", parse_bytes), default="256MiB,1GiB", show_default=True,
+    help="Sizes of LRU cache.",
+)  # fmt: skip
+@click.option("--window", type=Count(), default="100k", show_default=True, help="Tokens in a window.")
+@click.option(
+    "--within", type=click.IntRange(1, 99), default=10, show_default=True, metavar="PERCENT",
+    help="Steady state: from there on every window is so close to the mean of the last quarter.",
+)  # fmt: skip
+@click.option(
+    "--warm-from", type=_STATE, metavar="FILE.npy",
+    help="Start with the pages that --save-state wrote.  [default: cache empty]",
+)  # fmt: skip
+@click.option(
+    "--save-state", type=_STATE, metavar="FILE.npy",
+    help="Write the cache at the end, of every size at once; for one source and layout.",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default="reports/cold_start.csv", show_default=True,
+    help="CSV to write; .json, .svg and .png go beside it.",
+)  # fmt: skip
+def command(
+    sources: Sources, caches: tuple[int, ...], window: int, within: int, warm_from: Path | None,
+    save_state: Path | None, output: Path, backend: str,
+) -> None:  # fmt: skip
+    """How long an LRU page cache takes to warm up: reads/token in each window of tokens (SOURCES: token files, traces).
+
+    Steady state begins with the first window from which on every whole window's reads/token is within --within of the
+    mean over the last quarter. There is none where a window of the last quarter is not, or where over half of the
+    reads there are still first touches of a page.
+    """
+    import pandas as pd
+    from tqdm import tqdm
+
+    from flashsim.figures.cold_start import draw
+    from flashsim.files import facts_path, require_writable, write_facts, write_text
+    from flashsim.studies import cache_state
+    from flashsim.studies.cells import cells_of
+    from flashsim.studies.cold_start import check, cold_start
+
+    if output.suffix != ".csv":
+        raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
+    facts_path(output, _KIND)
+    require_writable(output)
+    opened, layouts = sources.open()
+    cells = cells_of(opened, layouts, sources.skip, sources.tokens)
+    for cell in cells:
+        check(cell, caches, window)
+    if save_state:
+        cache_state.check_state_path(save_state, cells)
+        if save_state.with_suffix(".json").resolve() == output.with_suffix(".json").resolve():
+            raise UsageError(f"--save-state {save_state}, -o {output}: 1 .json for 2 results: give them other names")
+    states = [cache_state.load_state(warm_from, cell) if warm_from else None for cell in cells]
+    for cell, state in zip(cells, states, strict=True):
+        if state and (seen := state.seen(cell)):
+            click.echo(f"note: {warm_from} has read {seen:,} of these {cell.tokens:,} tokens before", err=True)
+    made = []
+    with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
+        for cell, state in zip(cells, states, strict=True):
+            warm = state.pages if state else None
+            made.append(cold_start(cell, caches, window, warm=warm, backend=backend, progress=bar.update))
+    if save_state:
+        cache_state.save_state(save_state, cells[0], made[0].recency, states[0])
+    table = pd.concat([one.table() for one in made], ignore_index=True)
+    write_text(output, table.to_csv(index=False, lineterminator="\n"))
+    wishes = {
+        "kind": _KIND, "cache_bytes": sorted(set(caches)), "window_tokens": window, "within_percent": within,
+        "warm_from": states[0] and {"path": str(warm_from)} | states[0].facts, "backend": backend,
+    }  # fmt: skip
+    write_facts(output, wishes | {"verdicts": _verdicts(made, within)} | sources.facts(opened, layouts))
+    figures = draw(output)
+    start = "cache empty at the start"
+    if state := states[0]:
+        start = f"cache warm at the start: {len(state.pages):,} pages after {state.facts['tokens']:,} tokens"
+    _print(made, within, window, start)
+    beside = [*([save_state] if save_state else []), output, output.with_suffix(".json"), *figures]
+    click.echo(f"wrote {', '.join(map(str, beside))}", err=True)
+
+
+def _verdicts(made, within: int) -> list[dict]:
+    """The verdicts, as the JSON has them."""
+    return [
+        {"corpus": one.names["corpus"], "label": one.names["label"], "cache_bytes": size}
+        | (verdict := one.verdict(index, within / 100))._asdict()
+        | {"steady": verdict.steady}
+        for one in made
+        for index, size in enumerate(one.sizes)
+    ]
+
+
+def _print(made, within: int, window: int, start: str) -> None:
+    """A line for each corpus, layout and cache."""
+    names = [f"{one.names['corpus']} {one.names['label']} {format_bytes(size)}" for one in made for size in one.sizes]
+    width = max(map(len, names)) + 1
+    head = f"{'first window':>12} {'steady state':>12} {'full after':>13} {'steady after':>13}"
+    click.echo(f"{'reads/token':<{width}} {head}")
+    verdicts = [(one, one.verdict(index, within / 100)) for one in made for index in range(len(one.sizes))]
+    for name, (one, verdict) in zip(names, verdicts, strict=True):
+        figures = [
+            f"{verdict.first:>12.3f}",
+            f"{'none' if verdict.steady is None else f'{verdict.steady:.3f}':>12}",
+            f"{'never' if verdict.tokens_to_full is None else f'{verdict.tokens_to_full:,}':>13}",
+            f"{'never' if verdict.tokens_to_steady is None else f'{verdict.tokens_to_steady:,}':>13}",
+        ]
+        mark = " SYNTHETIC" if one.names["synthetic"] else ""
+        click.echo(f"{name:<{width}} {' '.join(figures)}{mark}{_why_not(verdict)}")
+    tokens = ", ".join(dict.fromkeys(f"{one.names['corpus']} {one.tokens.sum():,}" for one in made))
+    click.echo(f"tokens: {tokens}; windows of {window:,}; steady = within {within} % of the last quarter; {start}")
+
+
+def _why_not(verdict) -> str:
+    if verdict.steady is not None:
+        return ""
+    from flashsim.studies.cold_start import COLD_SHARE
+
+    mean = f"  last quarter {verdict.last_quarter:.3f}: "
+    if verdict.cold_share > COLD_SHARE:
+        return f"{mean}{verdict.cold_share:.0%} still first touches"
+    return f"{mean}a window is {verdict.off:.0%} off, try a wider --window"

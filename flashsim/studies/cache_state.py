@@ -1,0 +1,156 @@
+"""The state of an LRU cache on disk, so that a run can start warm: ``NAME.npy``, the page ids in order of recency,
+oldest first, with ``NAME.json``. The last C of them are what a cache of C pages holds, so one file serves every size.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tokenize import TokenError
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+
+from flashsim.errors import DataError, UsageError
+from flashsim.files import NpyWriter, facts_path, replacing, require_writable, write_facts
+from flashsim.studies.cells import Cell, names_of
+from flashsim.trace import Trace, layout_facts, source_facts
+
+KIND = "cache state"  # in the JSON beside it
+
+
+@dataclass(frozen=True)
+class CacheState:
+    """pages: uint32, distinct, oldest first. facts: the JSON beside them; "tokens" of it have made the state."""
+
+    path: Path
+    pages: np.ndarray
+    facts: dict[str, Any]
+
+    def seen(self, cell: Cell) -> int:
+        """Tokens of ``cell`` that the state has read before, as far as name, length and positions tell."""
+        source, begin = _source(cell)
+        past = self.facts["source"]
+        if (past.get("name"), past.get("tokens")) != (source["name"], source.get("tokens")):
+            return 0
+        return max(0, min(begin + cell.tokens, self.facts["end"]) - max(begin, self.facts["begin"]))
+
+
+def check_state_path(path: Path, cells: list[Cell]) -> None:
+    """Raise UsageError where :func:`save_state` could not write the one cell's state to ``path``."""
+    if len(cells) != 1:
+        raise UsageError(f"--save-state {path}: {len(cells)} states for 1 file: give one source and one layout")
+    if path.suffix != ".npy":
+        raise UsageError(f"--save-state {path}: a state is 1 .npy file and a .json beside it: let its name end in .npy")
+    source = cells[0].source.path
+    if source and path.resolve() == source.resolve():
+        raise UsageError(f"--save-state {path} is the source itself (1 name, 2 meanings): choose another name")
+    facts_path(path, KIND)
+    require_writable(path)
+
+
+def save_state(path: Path, cell: Cell, recency: np.ndarray, warm: CacheState | None = None) -> None:
+    """Write the state after a run of ``cell``. recency: see ``LruSweep.recency``. warm: what the run started from."""
+    source, begin = _source(cell)
+    if not isinstance(cell.source, Trace):
+        source = source_facts(cell.source)
+    with replacing(path) as file:
+        writer = NpyWriter(file, np.uint32)
+        writer.write(recency)
+        writer.close()
+    facts = {
+        "kind": KIND,
+        "policy": "lru",
+        "order": "by last access, oldest first",
+        "label": names_of(cell)["label"],
+        "ids_below": cell.ids_below,
+        "pages": len(recency),
+        "tokens": cell.tokens + (warm.facts["tokens"] if warm else 0),
+        "begin": begin,
+        "end": begin + cell.tokens,
+        "source": source,
+        "warm_from": warm and {"path": str(warm.path), "tokens": warm.facts["tokens"], "source": warm.facts["source"]},
+        "layout": _layout(cell),
+    }
+    write_facts(path, facts)
+
+
+def load_state(path: str | Path, cell: Cell) -> CacheState:
+    """The state at ``path``, for a run of ``cell``. Raises DataError where it is no state, or UsageError where it is of
+    another layout."""
+    path = Path(path)
+    facts = _facts(path)
+    try:
+        pages = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError, TokenError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path}: 0 pages read ({reason}): save the state again") from None
+    label, wanted = facts["label"], names_of(cell)["label"]
+    if (label, facts["ids_below"]) != (wanted, cell.ids_below):
+        raise UsageError(
+            f"--warm-from {path}: the state of {label}, ids below {facts['ids_below']}; this run is of {wanted}, ids "
+            f"below {cell.ids_below}: give its own state"
+        )
+    if differing := [part for part, value in _hashed(_layout(cell)).items() if value != _hashed(facts["layout"])[part]]:
+        raise UsageError(
+            f"--warm-from {path}: the state of another {label}, {len(differing)} values differ "
+            f"({', '.join(differing)}): give this layout's own state"
+        )
+    if getattr(pages, "dtype", None) != np.uint32 or pages.shape != (facts["pages"],):
+        held = f"{pages.dtype} {pages.shape}" if isinstance(pages, np.ndarray) else "an archive"
+        raise DataError(f"{path}: {held}, its JSON says {facts['pages']} uint32 pages: save the state again")
+    if pages.max(initial=0) >= cell.ids_below or len(np.unique(pages)) < len(pages):
+        raise DataError(f"{path}: {len(pages)} pages, not all different and below {cell.ids_below}: save it again")
+    return CacheState(path, pages, facts)
+
+
+class _Facts(msgspec.Struct):
+    """What a state's JSON has to hold for the state to be used; the rest is for people."""
+
+    kind: str
+    label: str
+    ids_below: int
+    pages: Annotated[int, msgspec.Meta(ge=0)]
+    tokens: Annotated[int, msgspec.Meta(ge=0)]
+    begin: int
+    end: int
+    source: dict[str, Any]
+    layout: dict[str, Any]
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    beside = path.with_suffix(".json")
+    way_out = "give --warm-from a file that --save-state wrote"
+    try:
+        facts = json.loads(beside.read_bytes())
+        msgspec.convert(facts, _Facts)
+    except (OSError, ValueError, RecursionError, msgspec.ValidationError) as error:
+        reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+        raise DataError(f"{path}: no cache state, 1 file {beside.name} must say it is ({reason}): {way_out}") from None
+    if facts["kind"] != KIND or path.suffix != ".npy":
+        raise DataError(f"{path}: no cache state (1 .npy file), but a {facts['kind']}: {way_out}")
+    return facts
+
+
+def _layout(cell: Cell) -> dict[str, Any]:
+    """The layout of a cell as JSON holds it."""
+    facts = layout_facts(cell.layout) if cell.layout else cell.source.facts["layout"]
+    return json.loads(json.dumps(facts))
+
+
+def _hashed(layout: dict[str, Any]) -> dict[str, Any]:
+    """What decides the ids of a layout, which two layout files of one label may still differ in."""
+    spec = layout.get("spec", {})
+    rows = {key: value for key, value in spec.get("rows", {}).items() if key != "params"}  # 20B may be written 20000M
+    return {
+        "table_sizes": layout.get("table_sizes"),
+        "rows": rows,
+        **{part: spec.get(part) for part in ("ngrams", "hash", "placement")},
+    }
+
+
+def _source(cell: Cell) -> tuple[dict[str, Any], int]:
+    """What is known of a cell's token file without reading it, and the position in it at which the cell begins."""
+    if isinstance(cell.source, Trace):
+        return cell.source.facts["source"], cell.source.facts.get("skip", 0) + cell.begin
+    return {"name": cell.source.name, "tokens": len(cell.source)}, cell.begin
