@@ -37,14 +37,14 @@ def test_capacities():
     assert Pages.of(np.arange(3000)).capacities() == [2**power for power in range(2, 12)] + [3000]
 
 
-@pytest.mark.parametrize("backend", ["c", "numba"])
-def test_every_policy_misses_as_in_the_sweep(backend, monkeypatch):
+@pytest.mark.parametrize(("backend", "policies"), [("c", POLICIES), ("numba", ("sieve", "lru"))])
+def test_policies_miss_as_in_the_sweep(backend, policies, monkeypatch):
     monkeypatch.setattr(foreign, "_STEP", 700)
     ids = (np.random.default_rng(2).zipf(1.3, 3000) % 400).astype(np.int64)
     told = []
-    rows = simulate(Pages.of(ids), [50, 5, 50], POLICIES, backend=backend, progress=told.append)
-    assert sum(told) == 3000 and [row["policy"] for row in rows] == [name for name in POLICIES for _ in range(2)]
-    for policy in POLICIES:
+    rows = simulate(Pages.of(ids), [50, 5, 50], policies, backend=backend, progress=told.append)
+    assert sum(told) == 3000 and [row["policy"] for row in rows] == [name for name in policies for _ in range(2)]
+    for policy in policies:
         sweep = sweep_of(policy, [5, 50], 400, backend)
         sweep.run(ids.astype(np.uint32))
         found = [(row["capacity_pages"], row["misses"]) for row in rows if row["policy"] == policy]
