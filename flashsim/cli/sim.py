@@ -94,7 +94,7 @@ def command(
         | {"renumbered": pages.known is not None, "notes": list(read.notes), "policies": list(policies)}
         | named,
     )
-    _print(trace, read.format, rows)
+    _print(rows, own is not None and own["source"]["synthetic"])
     click.echo(f"wrote {output}, {facts.name}", err=True)
 
 
@@ -112,16 +112,18 @@ def _in_pages(caches: tuple[int, ...], page_bytes: int) -> list[int]:
     return [size // page_bytes for size in caches]
 
 
-def _print(trace: Path, format: str, rows: list[dict]) -> None:
+def _print(rows: list[dict], synthetic: bool) -> None:
     """Misses and their share of the references: a line for each capacity, two columns for each policy."""
-    references, distinct, page_bytes = rows[0]["references"], rows[0]["distinct_pages"], rows[0]["page_bytes"]
+    one, mark = rows[0], " SYNTHETIC" if synthetic else ""
+    references, distinct, page_bytes = one["references"], one["distinct_pages"], one["page_bytes"]
     by_capacity: dict[int, list[dict]] = {}
     for row in rows:
         by_capacity.setdefault(row["capacity_pages"], []).append(row)
-    click.echo(f"{trace.name}: {format}, {references:,} references to {distinct:,} pages of {format_bytes(page_bytes)}")
+    counts = f"{references:,} references to {distinct:,} pages of {format_bytes(page_bytes)}"
+    click.echo(f"{one['trace']}: {one['format']}, {counts}{mark}")
     wide = max(8, len(f"{references:,}"), *(len(row["policy"]) for row in rows))
     policies = dict.fromkeys(row["policy"] for row in rows)
-    click.echo(f"{'capacity':>14} {'cache':>10}" + "".join(f" {name:>{wide}}  {'ratio':<6}" for name in policies))
+    click.echo(f"{'capacity':>14} {'cache':>10}" + "".join(f" {name:>{wide}}  {'ratio':>6}" for name in policies))
     for capacity, held in by_capacity.items():
         figures = "".join(f" {row['misses']:>{wide},}  {row['miss_ratio']:.4f}" for row in held)
         click.echo(f"{capacity:>14,} {format_bytes(capacity * page_bytes):>10}{figures}")
