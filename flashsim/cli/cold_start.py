@@ -134,4 +134,4 @@ def _why_not(verdict) -> str:
     mean = f"  last quarter {verdict.last_quarter:.3f}: "
     if verdict.cold_share > COLD_SHARE:
         return f"{mean}{verdict.cold_share:.0%} still first touches"
-    return f"{mean}a window is {verdict.off:.0%} off, try a wider --window"
+    return f"{mean}a window is {verdict.off:.1%} off, try a wider --window"

@@ -107,7 +107,6 @@ def load_state(path: str | Path, cell: Cell) -> CacheState:
 class _Facts(msgspec.Struct):
     """What a state's JSON has to hold for the state to be used; the rest is for people."""
 
-    kind: str
     label: str
     ids_below: int
     pages: Annotated[int, msgspec.Meta(ge=0)]
@@ -119,16 +118,15 @@ class _Facts(msgspec.Struct):
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    beside = path.with_suffix(".json")
-    way_out = "give --warm-from a file that --save-state wrote"
+    way_out = "give --warm-from a .npy that --save-state wrote"
     try:
-        facts = json.loads(beside.read_bytes())
+        facts = json.loads(path.with_suffix(".json").read_bytes())
+        if path.suffix != ".npy" or not isinstance(facts, dict) or facts.get("kind") != KIND:
+            raise ValueError(f"its .json is not of a {KIND}")
         msgspec.convert(facts, _Facts)
-    except (OSError, ValueError, RecursionError, msgspec.ValidationError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # msgspec's and json's errors are ValueErrors
         reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
-        raise DataError(f"{path}: no cache state, 1 file {beside.name} must say it is ({reason}): {way_out}") from None
-    if facts["kind"] != KIND or path.suffix != ".npy":
-        raise DataError(f"{path}: no cache state (1 .npy file), but a {facts['kind']}: {way_out}")
+        raise DataError(f"{path}: 0 pages of a cache state read ({reason}): {way_out}") from None
     return facts
 
 

@@ -45,6 +45,11 @@ class Sidecar:
         if facts.get("kind") == "trace":
             count = facts.get("ids")
             raise DataError(f"{path.with_suffix('.npy')} is a trace of {count} ids, not tokens: give it to sweep-cache")
+        if facts.get("kind") == "cache state":
+            count = facts.get("pages")
+            raise DataError(
+                f"{path.with_suffix('.npy')} is a cache of {count} pages, not tokens: give it to --warm-from"
+            )
         known = {key: facts[key] for key in _KINDS if facts.get(key) is not None}
         for key, value in known.items():
             kind = _KINDS[key]
