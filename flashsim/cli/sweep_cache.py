@@ -60,6 +60,7 @@ def command(
     from flashsim.figures import policies as policies_figure
     from flashsim.studies.cache_sweep import COLUMNS, KEY, Ways, sweep_cache
     from flashsim.studies.cells import cells_of
+    from flashsim.studies.estimate import estimate
     from flashsim.studies.ledger import Ledger
     from flashsim.trace import source_facts
 
@@ -87,6 +88,12 @@ def command(
     ledger = Ledger(output, _KIND, COLUMNS, KEY, wishes | sources.facts(opened, layouts))
     if ledger.done:
         click.echo(f"{output}: going on after {len(ledger.done)} cells of an earlier run", err=True)
+    needs = estimate(cells, policies, sizes, jobs, backend)
+    click.echo(
+        f"{len(cells) * len(policies)} cells, {needs.references:,} references, {len(sizes)} caches: about "
+        f"{format_bytes(needs.memory_bytes)} of memory, {max(1, round(needs.seconds)):,} s or up to three times that",
+        err=True,
+    )
     total = sum(cell.tokens for cell in cells) * len(policies)
     with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
         table = sweep_cache(

@@ -1,0 +1,43 @@
+"""The estimate before a run: references exact where no document starts, memory and time of the right size."""
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from flashsim.cache.engine import POLICIES
+from flashsim.layouts import layout
+from flashsim.studies.cache_sweep import sweep_cache
+from flashsim.studies.cells import cells_of
+from flashsim.studies.estimate import estimate
+from flashsim.tokens.stream import TokenStream
+
+SIZES = [1 << 20, 1 << 22, 1 << 24]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_memory_is_bounded_by_the_estimate(policy):
+    stream = TokenStream(np.random.default_rng(0).integers(0, 65536, 60_000).astype(np.uint16))
+    made = layout("engram", params="400M")
+    needs = estimate(cells_of([stream], [made]), [policy], SIZES, 1, "c")
+    assert 0 <= needs.references - 60_000 * 16 < 100
+    tracemalloc.start()
+    sweep_cache(stream, made, SIZES, policies=[policy])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    buffers = 64 << 20  # pieces, pandas, the least number of time slots
+    assert needs.memory_bytes / 8 < peak < needs.memory_bytes + buffers
+
+
+def test_more_work_takes_longer(stream):
+    cells = cells_of([stream], [layout("flat", params="2M"), layout("engram", params="2M")])
+    one, two = (estimate(cells[:count], ["lru"], SIZES, 1, "c") for count in (1, 2))
+    assert two.references > one.references and two.seconds > one.seconds
+    assert (
+        estimate(cells, ["lru", "fifo"], SIZES, 2, "c").seconds
+        < estimate(cells, ["lru", "fifo"], SIZES, 1, "c").seconds
+    )
+    began = time.perf_counter()
+    estimate(cells, list(POLICIES), SIZES, 1, "c")
+    assert time.perf_counter() - began < 5
