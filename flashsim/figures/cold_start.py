@@ -62,5 +62,5 @@ def _line(axes, rows, values, fill: bool = False, **look) -> None:
     """A step a window, over the tokens read since the start."""
     begin, tokens = rows["first_token"].to_numpy(), rows["tokens"].to_numpy()
     edges = np.append(begin, begin[-1] + tokens[-1]) - begin[0]
-    look |= {"fill": True} if fill else {"baseline": None, "linewidth": 1.2}
+    look |= {"fill": True, "zorder": 1} if fill else {"baseline": None, "linewidth": 1.2}
     axes.stairs(values.to_numpy(), edges, **look)
