@@ -58,7 +58,7 @@ def command(
     from flashsim.cache.engine import check_policies
     from flashsim.figures import fig4a
     from flashsim.figures import policies as policies_figure
-    from flashsim.studies.cache_sweep import COLUMNS, KEY, Ways, sweep_cache
+    from flashsim.studies.cache_sweep import COLUMNS, KEY, Ways, check, sweep_cache
     from flashsim.studies.cells import cells_of
     from flashsim.studies.estimate import estimate
     from flashsim.studies.ledger import Ledger
@@ -67,7 +67,7 @@ def command(
     if output.suffix != ".csv":
         raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
-    check_policies(policies)
+    check_policies(policies)  # before a file is opened
     _check_pinning(pin_bytes, pin_from, sources)
     pinned = parse_bytes(pin_bytes) if pin_bytes else 0
     opened, layouts = sources.open()
@@ -85,15 +85,17 @@ def command(
         "pin_from": source_facts(ways.pin_from) if ways.pin_from else None,
     }  # fmt: skip
     cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit)
+    check(cells, sizes, policies, warmup, ways)
     ledger = Ledger(output, _KIND, COLUMNS, KEY, wishes | sources.facts(opened, layouts))
     if ledger.done:
         click.echo(f"{output}: going on after {len(ledger.done)} cells of an earlier run", err=True)
     needs = estimate(cells, policies, sizes, jobs, backend)
-    click.echo(
-        f"{len(cells) * len(policies)} cells, {needs.references:,} references, {len(sizes)} caches: about "
-        f"{format_bytes(needs.memory_bytes)} of memory, {max(1, round(needs.seconds)):,} s or up to three times that",
-        err=True,
-    )
+    if needs.seconds >= 1 or needs.memory_bytes >= 1 << 28:  # what is over at once need not be announced
+        click.echo(
+            f"{len(cells) * len(policies)} cells, {needs.references:,} references, {len(sizes)} caches: about "
+            f"{format_bytes(needs.memory_bytes)} of memory, {round(needs.seconds):,} s or up to three times that",
+            err=True,
+        )
     total = sum(cell.tokens for cell in cells) * len(policies)
     with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
         table = sweep_cache(

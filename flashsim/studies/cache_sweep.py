@@ -91,7 +91,7 @@ def sweep_cache(
     caches = [caches] if isinstance(caches, int | str) else list(caches)
     cells = cells_of(sources, layouts, skip, tokens, ways.unit)
     sizes = sorted({parse_bytes(cache) if isinstance(cache, str) else int(cache) for cache in caches})
-    _check(cells, sizes, policies, warmup, ways, (len(sources), len(layouts)))
+    check(cells, sizes, policies, warmup, ways)
     stopped, done = Event(), done or {}
 
     def step(tokens: int) -> None:
@@ -129,11 +129,10 @@ class _Stopped(Exception):
     """Raised in a cell whose sweep has ended."""
 
 
-def _check(
-    cells: list[Cell], sizes: list[int], policies: Sequence[str], warmup: int, ways: Ways, given: tuple[int, int]
-) -> None:
+def check(cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warmup: int, ways: Ways) -> None:
+    """Raise UsageError where the sweep cannot run as asked, before anything runs."""
     if not cells or not sizes or not policies:
-        counts = f"{given[0]} sources, {given[1]} layouts, {len(sizes)} caches, {len(policies)} policies"
+        counts = f"{len(cells)} sources through layouts, {len(sizes)} caches, {len(policies)} policies"
         raise UsageError(f"{counts}: give one of each or more")
     check_policies(policies)
     others = [policy for policy in policies if policy != "lru"]

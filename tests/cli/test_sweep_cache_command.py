@@ -209,3 +209,11 @@ def test_other_wishes_start_anew(flashsim, corpus_file, monkeypatch):
     code, _, err = flashsim("sweep-cache", corpus_file, *SMALL, "--warmup", 5, "-o", "x.csv")
     assert code == 0 and "going on" not in err and ran[0] == first
     assert set(pd.read_csv("x.csv")["warmup_tokens"]) == {5}
+
+
+def test_what_a_long_sweep_takes_is_told_first(flashsim, corpus_file, monkeypatch):
+    monkeypatch.setattr("flashsim.studies.estimate._NS_LRU", 1e5)
+    code, _, err = flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")
+    assert code == 0
+    assert err.startswith("6 cells, 2,400,000 references, 2 caches: about 1.")
+    assert "of memory, 240 s or up to three times that" in err.splitlines()[0]
