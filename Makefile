@@ -15,7 +15,6 @@ test: $(BUILT)
 	$(BIN)/pytest
 
 bench: $(BUILT)
-	$(BIN)/pip install --quiet '.[bench]'
 	$(BIN)/python -m tests.bench
 
 $(BUILT): pyproject.toml $(wildcard csim/*)
