@@ -13,7 +13,7 @@ from pathlib import Path
 from flashsim.errors import DataError, UsageError
 from flashsim.files import write_text
 
-NEEDS_TEXT = "pip install 'flashsim[text]'"
+NEEDS_TEXT = "pip install 'flashsim[text]' (in a clone: '.[text]')"
 BPE_EOT = "<|endoftext|>"
 _BPE_SAMPLE_CHARACTERS = 40_000_000  # training on 40 MB takes about 70 s and 1.4 GB, and more changes little
 _BPE_SMALLEST = 257  # 256 bytes and the end of text
