@@ -74,7 +74,8 @@ def command(
             bar.clear()
             (_print if sample is None else _print_sampled)(made, targets)
     figures = draw(output)
-    click.echo(f"wrote {output}, {', '.join(path.name for path in figures)}", err=True)
+    beside = [output.with_suffix(".json"), *figures]
+    click.echo(f"wrote {output}, {', '.join(path.name for path in beside)}", err=True)
 
 
 def _print(made, targets) -> None:
@@ -104,9 +105,9 @@ def _print_sampled(made, targets) -> None:
         f"{made.rate:g} of the pages:"
     )
     for target in targets:
-        enough = [at for at, value in enumerate(reads) if value <= target]
+        enough = [at for at in range(len(reads)) if reads[at] + error[at] <= target]  # surely, not only perhaps
         if not enough:
-            click.echo(f"  {target:g} reads/token: out of reach, the least is {reads[-1]:.3f} +- {error[-1]:.3f}")
+            click.echo(f"  {target:g} reads/token: not surely, the least is {reads[-1]:.3f} +- {error[-1]:.3f}")
             continue
         at = enough[0]
         capacity = int(made.capacities[at])

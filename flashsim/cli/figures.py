@@ -1,8 +1,17 @@
 """``flashsim figures``: draw a figure again from its CSV."""
 
+import importlib
 from pathlib import Path
 
 import click
+
+# command -> (module under flashsim.figures, one line of help)
+FIGURES = {
+    "fig4a": ("fig4a", "Reads/token against cache size, from the CSV of `sweep-cache` with one policy."),
+    "policies": ("policies", "Policies beside one another, from the CSV of `sweep-cache` with several."),
+    "curve": ("curve", "Reads/token at every cache size, from the CSV of `curve`."),
+    "cold-start": ("cold_start", "Reads/token by window, from the CSV of `cold-start`."),
+}
 
 
 @click.group()
@@ -10,12 +19,16 @@ def command() -> None:
     """Draw a figure again from its CSV."""
 
 
-@command.command()
-@click.argument("csv", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Name without ending.  [default: the CSV's]")
-def fig4a(csv: Path, output: Path | None) -> None:
-    """Reads/token against cache size, from the CSV of `sweep-cache`; writes .svg and .png."""
-    from flashsim.figures.fig4a import draw
+def _redraw(name: str, module: str, text: str) -> click.Command:
+    @click.command(name, help=text)
+    @click.argument("csv", type=click.Path(path_type=Path))
+    @click.option("-o", "--output", type=click.Path(path_type=Path), help="Name without ending.  [default: the CSV's]")
+    def redraw(csv: Path, output: Path | None) -> None:
+        for path in importlib.import_module(f"flashsim.figures.{module}").draw(csv, output):
+            click.echo(path)
 
-    for path in draw(csv, output):
-        click.echo(path)
+    return redraw
+
+
+for _name, (_module, _text) in FIGURES.items():
+    command.add_command(_redraw(_name, _module, _text))

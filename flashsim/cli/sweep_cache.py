@@ -138,4 +138,7 @@ def _print(table) -> None:
     counted = dict.fromkeys(f"{row.corpus} {row.tokens:,}" for row in table.itertuples())
     warmup = int(table["warmup_tokens"].iloc[0])
     start = f"after {warmup:,} tokens of warm-up" if warmup else "cache empty at the start"
-    click.echo(f"tokens counted: {', '.join(counted)}; {', '.join(dict.fromkeys(table['policy']))}; {start}")
+    ways = [", ".join(dict.fromkeys(table["policy"])), start]
+    if pinned := int(table["pinned_pages"].max()):
+        ways.append(f"{pinned:,} {table['unit'].iloc[0]}s pinned beforehand, which is not counted")
+    click.echo(f"tokens counted: {', '.join(counted)}; {'; '.join(ways)}")

@@ -15,8 +15,11 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
     Raises DataError where ``csv`` is not such a table.
     """
     table = read_table(Path(csv), _NEEDED, "curve")
+    if "sample_rate" in table:
+        table = read_table(Path(csv), (*_NEEDED, "reads_per_token_error"), "curve")
     shown = table[table["cache_bytes"] >= min(_LEAST_BYTES, table["cache_bytes"].max())]
     with figure(8.4, 4.8) as (made, axes):
+        sampled = "sample_rate" in shown
         for index, ((corpus, label), line) in enumerate(shown.groupby(["corpus", "label"], sort=False)):
             synthetic = " (SYNTHETIC)" if line["synthetic"].any() else ""
             axes.plot(
@@ -26,10 +29,21 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
                 linewidth=1.6,
                 label=f"{corpus} {label}{synthetic}",
             )
+            if sampled:
+                reads, error = line["reads_per_token"], line["reads_per_token_error"]
+                colour = COLOURS[index % len(COLOURS)]
+                axes.fill_between(
+                    line["cache_bytes"], reads - error, reads + error, color=colour, alpha=0.25, linewidth=0
+                )
         least, most = int(shown["cache_bytes"].min()), int(shown["cache_bytes"].max())
         size_axis(axes, [1 << octave for octave in range(least.bit_length(), most.bit_length())] or [least, most])
         reads_axis(axes, max(shown["reads_per_token"]) * 1.35)
         tokens = " / ".join(f"{count:,}" for count in sorted(set(table["tokens"])))
-        axes.set_title(f"exact LRU, every capacity; {tokens} tokens", fontsize=10, loc="left")
+        how = (
+            f"SAMPLED, {table['sample_rate'].iloc[0]:g} of the pages, 99.9 % band"
+            if sampled
+            else "exact, every capacity"
+        )
+        axes.set_title(f"LRU, {how}; {tokens} tokens", fontsize=10, loc="left")
         made.legend(loc="outside right upper", fontsize=9)
         return save(made, stem or Path(csv).with_suffix(""))

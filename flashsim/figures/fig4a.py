@@ -12,7 +12,8 @@ from flashsim.figures.tables import read_table
 from flashsim.units import format_count
 
 _NEEDED = (
-    "corpus", "synthetic", "layout", "S", "params", "label", "cache_bytes", "tokens", "reads", "reads_per_token",
+    "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "cache_bytes", "tokens", "reads",
+    "reads_per_token",
 )  # fmt: skip
 
 
@@ -51,9 +52,12 @@ def _title(table) -> str:
     counted = dict.fromkeys(
         f"{row.corpus}{' (SYNTHETIC)' if row.synthetic else ''}, {row.tokens:,} tokens" for row in table.itertuples()
     )
-    policy = ", ".join(dict.fromkeys(table["policy"])).upper() if "policy" in table else "LRU"
+    policy, units = ", ".join(dict.fromkeys(table["policy"])).upper(), "/".join(dict.fromkeys(table["unit"]))
     warmup = table["warmup_tokens"].max() if "warmup_tokens" in table else 0
-    return f"{'; '.join(counted)}; {policy} page cache" + (f", after {warmup:,} tokens of warm-up" if warmup else "")
+    pinned = int(table["pinned_pages"].max()) if "pinned_pages" in table else 0
+    more = [f"{pinned:,} {units}s pinned"] if pinned else []
+    more += [f"after {warmup:,} tokens of warm-up"] if warmup else []
+    return "; ".join([*counted, f"{policy} {units} cache", *more])
 
 
 def _layout_name(row) -> str:

@@ -58,7 +58,7 @@ def size_axis(axes, sizes: list[int]) -> None:
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticklabels([format_bytes(tick) for tick in ticks], fontsize=9)
-    axes.set_xlabel("page cache in RAM")
+    axes.set_xlabel("cache in RAM")
 
 
 def reads_axis(axes, top: float, least: float = 0) -> None:
@@ -79,6 +79,7 @@ def save(made, stem: str | Path) -> list[Path]:
     """Write ``stem``.svg and ``stem``.png; the SVG's bytes depend on the picture alone. Returns the paths."""
     from flashsim.files import replacing
 
+    stem = str(stem).removesuffix(".svg").removesuffix(".png")
     paths = [Path(f"{stem}.svg"), Path(f"{stem}.png")]
     for path in paths:
         with replacing(path) as file:

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from flashsim.errors import DataError
 
-_TEXTS, _POSITIVE = ("corpus", "layout", "label", "policy"), ("params", "cache_bytes", "capacity_pages", "tokens")
+_TEXTS, _POSITIVE = (
+    ("corpus", "layout", "label", "unit", "policy"),
+    ("params", "cache_bytes", "capacity_pages", "tokens"),
+)
 
 
 def read_table(csv: Path, needed: Sequence[str], of: str):

@@ -15,3 +15,24 @@ def test_the_same_figure_from_the_csv_alone(flashsim, corpus_file, tmp_path):
     assert Path("x.svg").read_bytes() == drawn and Path("x.png").stat().st_size > 10_000
     code, out, _ = flashsim("figures", "fig4a", "x.csv", "-o", "new/name.v2")
     assert (code, out) == (0, "new/name.v2.svg\nnew/name.v2.png\n") and Path("new/name.v2.svg").read_bytes() == drawn
+
+
+def test_every_kind_is_drawn_again_and_refuses_the_others(flashsim, corpus_file):
+    common = [corpus_file, "--eot", "0", "--layout", "engram", "--params", "20M"]
+    made = {
+        "fig4a": ["sweep-cache", *common, "--cache", "64KiB,1MiB", "-o", "fig4a.csv"],
+        "policies": ["sweep-cache", *common, "--cache", "64KiB,1MiB", "--policy", "lru,min", "-o", "policies.csv"],
+        "curve": ["curve", *common, "-o", "curve.csv"],
+        "cold-start": ["cold-start", *common, "--cache", "1MiB", "--window", "5k", "-o", "cold-start.csv"],
+    }
+    for name, command in made.items():
+        code, _, err = flashsim(*command)
+        assert code == 0, err
+        drawn = Path(f"{name}.svg").read_bytes()
+        assert flashsim("figures", name, f"{name}.csv", "-o", f"again-{name}.png")[0] == 0
+        assert Path(f"again-{name}.svg").read_bytes() == drawn and Path(f"again-{name}.png").is_file()
+    for name, other in (("fig4a", "curve"), ("fig4a", "cold-start"), ("policies", "curve"), ("cold-start", "fig4a")):
+        code, _, err = flashsim("figures", name, f"{other}.csv")
+        assert code == 3 and len(err.splitlines()) == 1
+    assert flashsim("curve", *common, "--sample", "0.9", "-o", "sampled.csv")[0] == 0
+    assert "SAMPLED, 0.9 of the pages" in Path("sampled.svg").read_text()

@@ -42,7 +42,7 @@ def test_draws_from_the_csv_alone_beside_it(csv, tmp_path):
     assert svg.suffix == ".svg" and png.read_bytes().startswith(b"\x89PNG\r\n")
     shown = texts(svg)
     for text in ("flat", "engram", "pagegram S=4", "1M parameters", "2.5M parameters", "16 KiB", "64 KiB", "1 MiB",
-                 "tokens, 3,000 tokens; LRU page cache", "page cache in RAM", "flash reads / token",
+                 "tokens, 3,000 tokens; LRU page cache", "cache in RAM", "flash reads / token",
                  "no cache: 2.0 (flat, pagegram S=4)", "no cache: 16.0 (engram)"):  # fmt: skip
         assert text in shown
     assert "SYNTHETIC" not in shown
