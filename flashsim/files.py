@@ -7,7 +7,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,7 +24,7 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     The data is written beside ``path`` under a temporary name and renamed, so a run killed at any moment leaves
     either the old file or the new one. Missing parent folders are made. Raises UsageError where it cannot be written.
     """
-    target, temporary = Path(path), None
+    target, temporary = Path(os.path.realpath(path)), None  # a link stays one
     new_folders = [folder for folder in target.parents if not os.path.exists(folder)]
     try:
         handle, temporary = _temporary_beside(target)
@@ -45,10 +45,20 @@ def _temporary_beside(target: Path) -> tuple[int, str]:
     try:
         if target.is_dir():
             raise UsageError(f"{target} is a folder (1 name, 2 meanings): give the name of a file")
+        if target.exists() and not target.is_file():
+            raise UsageError(f"{target} is 1 device or pipe, which would be replaced: give the name of a file")
         target.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     except OSError as error:
         raise UsageError(f"cannot write {target}: {error.strerror} (errno {error.errno}); choose another -o") from None
+
+
+def refuse_inputs(outputs: Iterable[str | os.PathLike], inputs: Iterable[str | os.PathLike | None]) -> None:
+    """Raise UsageError where an output is the same file as an input, which would be lost."""
+    read = [path for path in inputs if path is not None and os.path.exists(path)]
+    for output in outputs:
+        if os.path.exists(output) and any(os.path.samefile(output, path) for path in read):
+            raise UsageError(f"{output} is 1 of the files that are read: choose another -o")
 
 
 class _Tried(Exception):
@@ -80,11 +90,11 @@ class NpyWriter:
     header. The header has the fixed length that numpy's format 1.0 allows, so data starts 64-byte aligned.
     """
 
-    _HEADER_BYTES = 128
+    HEADER_BYTES = 128
 
     def __init__(self, file: BinaryIO, dtype: np.dtype | type) -> None:
         self._file, self._dtype, self.count = file, np.dtype(dtype), 0
-        file.write(bytes(self._HEADER_BYTES))
+        file.write(bytes(self.HEADER_BYTES))
 
     def write(self, values: np.ndarray) -> None:
         """Append ``values`` (1-D, already of this file's dtype)."""
@@ -96,7 +106,7 @@ class NpyWriter:
     def close(self) -> None:
         """Write the header. The file stays open: it is the caller's."""
         fields = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': ({self.count},), }}"
-        text = fields.encode().ljust(self._HEADER_BYTES - 11) + b"\n"
+        text = fields.encode().ljust(self.HEADER_BYTES - 11) + b"\n"
         self._file.seek(0)
         self._file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
         self._file.seek(0, os.SEEK_END)

@@ -4,24 +4,27 @@
 (uint32) with ``NAME.json`` beside it, and ``NAME.counts.npy`` where the reads a token vary; :class:`Trace` opens it.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, BinaryIO, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, facts_path, replacing, sha256_of, write_facts
+from flashsim.files import NpyWriter, facts_path, refuse_inputs, replacing, sha256_of, write_facts
 from flashsim.kernels import backend as kernels_of
 from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
 
 _KIND = "trace"  # in the JSON beside it
+
+_FINGERPRINT_IDS = 1 << 16  # at each end of a trace
 
 
 class Piece(NamedTuple):
@@ -118,6 +121,7 @@ def source_facts(stream: TokenStream) -> dict[str, Any]:
         "format": stream.format,
         "tokens": len(stream),
         "boundary": stream.boundary,
+        "starts_sha256": None if stream.starts is None else hashlib.sha256(stream.starts.tobytes()).hexdigest(),
         "synthetic": stream.synthetic,
     }
 
@@ -155,8 +159,7 @@ def write_trace(
     path = Path(path)
     if path.suffix != ".npy":
         raise UsageError(f"{path}: a trace is 1 .npy file and a .json beside it: let -o end in .npy")
-    if stream.path and path.resolve() == stream.path.resolve():
-        raise UsageError(f"{path} is the token file itself (1 name, 2 meanings): choose another -o")
+    refuse_inputs([path, _counts_path(path)], [stream.path])
     facts_path(path, _KIND)
     begin, end = window(stream, skip, tokens)
     ids_per_order = layout.plan(unit).ids_per_order
@@ -186,6 +189,7 @@ def write_trace(
             "missing_lookups": tally.missing,
             "backend": backend,
             "layout": layout_facts(layout),
+            "fingerprint": _fingerprint(_written(ids_file, ids.count)),
             "source": source_facts(stream),  # reads the whole file: before anything is replaced
         }
     if not varies:
@@ -224,6 +228,8 @@ class Trace:
                     f"{_counts_path(path)}: {len(counts)} {counts.dtype} counts for {facts['tokens']} tokens: "
                     "trace it again"
                 )
+        if facts.get("fingerprint") not in (None, _fingerprint(ids)):
+            raise DataError(f"{path}: its {len(ids)} ids are not the ones that its JSON is of: trace it again")
         trace = cls(path, ids, counts, facts)
         if trace.reads_before(len(trace)) != len(ids):
             raise DataError(
@@ -241,6 +247,21 @@ class Trace:
         if self.counts is None:
             return token * self.facts["reads_per_token"]
         return int(self.counts[:token].sum(dtype=np.int64))
+
+
+def _written(file: BinaryIO, count: int) -> np.ndarray:
+    """The ids that a NpyWriter has put into ``file``."""
+    file.flush()
+    return np.memmap(file, np.uint32, "r", NpyWriter.HEADER_BYTES, (count,)) if count else np.zeros(0, np.uint32)
+
+
+def _fingerprint(ids: np.ndarray) -> str:
+    """What ties a JSON to its ids: a digest of their number, the first and the last of them. A run that was killed
+    between two renames leaves ids of one trace with the JSON of another."""
+    digest = hashlib.sha256(str(len(ids)).encode())
+    for part in (ids[:_FINGERPRINT_IDS], ids[-_FINGERPRINT_IDS:]):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
 
 
 def facts_beside(path: Path) -> dict[str, Any] | None:

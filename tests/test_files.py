@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flashsim.errors import UsageError
-from flashsim.files import NpyWriter, facts_path, replacing, require_writable, sha256_of, write_facts, write_text
+from flashsim.files import (
+    NpyWriter,
+    facts_path,
+    refuse_inputs,
+    replacing,
+    require_writable,
+    sha256_of,
+    write_facts,
+    write_text,
+)
 
 
 def everything_in(folder):
@@ -150,3 +159,21 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
     name = os.fsdecode(b"caf\xe9.bin")
     path = write_facts(tmp_path / "a.csv", {"path": name})
     assert json.loads(path.read_bytes())["path"] == name
+
+
+def test_a_device_or_pipe_is_not_replaced_and_a_link_stays_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="device or pipe"), replacing(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_text(tmp_path / "link", "text")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "text"
+
+
+def test_inputs_are_not_outputs(tmp_path):
+    (tmp_path / "a").write_text("")
+    (tmp_path / "b").hardlink_to(tmp_path / "a")
+    refuse_inputs([tmp_path / "new"], [tmp_path / "a", None, tmp_path / "missing"])
+    with pytest.raises(UsageError, match="is 1 of the files that are read"):
+        refuse_inputs([tmp_path / "b"], [tmp_path / "a"])

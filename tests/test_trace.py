@@ -174,7 +174,7 @@ def test_facts(tmp_path, corpus_file):
     assert facts["layout"]["spec"]["rows"]["slots"] == 4 and facts["layout"]["table_bytes"] == PAGEGRAM.table_bytes
     assert facts["source"] == {
         "name": "corpus", "path": str(corpus_file), "sha256": sha256_of(corpus_file), "format": "raw",
-        "tokens": 60_000, "boundary": "--eot 0", "synthetic": False,
+        "tokens": 60_000, "boundary": "--eot 0", "starts_sha256": None, "synthetic": False,
     }  # fmt: skip
     rows = write_trace(tmp_path / "b.npy", stream, PAGEGRAM, unit="row", tokens=2000)
     assert (rows["unit"], rows["unit_bytes"], rows["ids_below"]) == ("row", 34, PAGEGRAM.rows)
@@ -190,7 +190,7 @@ def test_a_trace_is_a_npy(tmp_path, stream, name):
 def test_the_token_file_and_the_json_beside_it_are_never_replaced(tmp_path):
     np.save(tmp_path / "tokens.npy", np.arange(100, dtype=np.uint16))
     before = (tmp_path / "tokens.npy").read_bytes()
-    with pytest.raises(UsageError, match="token file itself"):
+    with pytest.raises(UsageError, match="is 1 of the files that are read"):
         write_trace(tmp_path / "tokens.npy", flashsim.open_tokens(tmp_path / "tokens.npy"), FLAT)
     (tmp_path / "tokens.json").write_text('{"eot": 0}')
     (tmp_path / "tokens.bin").write_bytes(np.arange(100, dtype=np.uint16).tobytes())
@@ -294,3 +294,12 @@ def test_a_trace_may_be_renamed_with_what_is_beside_it(trace):
     for end in (".npy", ".json", ".counts.npy"):
         trace.with_suffix(end).rename(trace.with_name(f"b{end}"))
     assert Trace.open(trace.with_name("b.npy")).ids.tolist() == before
+
+
+def test_ids_of_another_trace_are_not_taken_for_those_of_the_json(tmp_path, stream):
+    """What a kill between two renames leaves: new ids beside the old JSON."""
+    for seed in (0, 1):
+        write_trace(tmp_path / f"{seed}.npy", stream, layout("flat", params="2M", seed=seed), tokens=5000)
+    (tmp_path / "0.npy").write_bytes((tmp_path / "1.npy").read_bytes())
+    with pytest.raises(DataError, match="are not the ones that its JSON is of"):
+        Trace.open(tmp_path / "0.npy")

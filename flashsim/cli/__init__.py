@@ -56,6 +56,9 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> int:
     """Run the command line and return its exit code; what goes wrong ends in one line on stderr."""
+    for stream in ("stdout", "stderr"):  # closed by the caller: nobody reads
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, open(os.devnull, "w"))  # noqa: SIM115 - for good
     try:
         # not cli.main(), which would deal with an interrupt and a closed pipe in its own way
         with cli.make_context("flashsim", sys.argv[1:] if args is None else list(args)) as context:
@@ -81,6 +84,9 @@ def main(args: list[str] | None = None) -> int:
     except BrokenPipeError:  # `flashsim ... | head`: nothing is wrong, nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except (RecursionError, OverflowError, UnicodeError) as error:
+        what = f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
+        return _fail(f"1 value or file given is beyond what can be handled ({what}): check the last one you changed", 1)
     except MemoryError as error:
         return _fail(f"out of memory ({error}): take a smaller table, fewer capacities, or --unit page", 1)
     except OSError as error:
@@ -90,7 +96,3 @@ def main(args: list[str] | None = None) -> int:
 def _fail(message: str, code: int) -> int:
     click.echo(f"flashsim: error: {' '.join(message.split())}", err=True)
     return code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -58,6 +58,7 @@ def command(
 
     if output.suffix != ".csv":
         raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
+    sources.refuse_as_output(output)
     facts_path(output, _KIND)
     require_writable(output)
     opened, layouts = sources.open()

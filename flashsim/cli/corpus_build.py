@@ -27,7 +27,7 @@ from flashsim.errors import UsageError
 )
 @click.option(
     "--train-bpe",
-    type=int,
+    type=click.IntRange(1, 1_000_000),
     metavar="N",
     help="Train a byte-level BPE of N ids on the text; saved as NAME.tokenizer.json beside the output.",
 )

@@ -54,6 +54,7 @@ def command(
         raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
     if sample is not None and (every or warmup):
         raise UsageError(f"--sample {sample:g} with --all or --warmup: 1 way at a time; leave the others out")
+    sources.refuse_as_output(output)
     facts_path(output, "curve")
     require_writable(output)
     opened, layouts = sources.open()

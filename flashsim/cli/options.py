@@ -43,7 +43,7 @@ class _Eot(click.ParamType):
     def convert(self, value, param, ctx) -> int | str:
         if value == "none" or isinstance(value, int):
             return value
-        if not (value.isascii() and value.isdigit()):
+        if not (value.isascii() and value.isdigit() and len(value) < 11):
             self.fail(f"{value!r} is neither a token id (a whole number from 0) nor 'none'", param, ctx)
         return int(value)
 

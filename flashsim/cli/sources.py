@@ -56,8 +56,17 @@ class Sources:
                 click.echo(note, err=True)
         return opened, layouts if streams else []
 
+    def refuse_as_output(self, csv: Path, *more: Path | None) -> None:
+        """Raise UsageError where ``csv`` or what is written beside it is one of the files read (``more`` of them)."""
+        from flashsim.files import refuse_inputs
+
+        beside = [csv.with_suffix(ending) for ending in (".csv", ".json", ".svg", ".png")]
+        layouts = [Path(name) for name in self.names if name.endswith(".toml")]
+        refuse_inputs(beside, [*self.paths, *layouts, self.token_options.documents, *more])
+
     def facts(self, opened: list, layouts: list) -> dict:
         """What a result has to say of what was run."""
+        from flashsim.files import sha256_of
         from flashsim.tokens.stream import TokenStream
         from flashsim.trace import layout_facts, source_facts
 
@@ -66,7 +75,9 @@ class Sources:
             "tokens": self.tokens,
             "layouts": [layout_facts(made) for made in layouts],
             "sources": [
-                source_facts(source) if isinstance(source, TokenStream) else {"trace": str(source.path)} | source.facts
+                source_facts(source)
+                if isinstance(source, TokenStream)
+                else {"trace": str(source.path), "sha256": sha256_of(source.path)} | source.facts
                 for source in opened
             ],
         }

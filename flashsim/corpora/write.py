@@ -96,6 +96,9 @@ class Spool:
             yield ids[ends[index] - self._lengths[index] : ends[index]]
 
 
+TOKEN_FILE = "token file"  # in the JSON beside one
+
+
 def refuse_overwrite(output: str | os.PathLike, force: bool) -> None:
     """Raise UsageError where ``output`` is there already: token files are somebody's input. ``force`` lets it pass."""
     path = Path(output)
@@ -126,6 +129,7 @@ def write_tokens(
         if file.tell() != header.nbytes + count * dtype.itemsize:
             raise AssertionError(f"wrote {file.tell()} bytes for {count} tokens")
     facts = {
+        "kind": TOKEN_FILE,
         "tokens": count,
         "vocabulary": vocabulary,
         "dtype": dtype.name,

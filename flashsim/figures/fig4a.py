@@ -13,7 +13,7 @@ from flashsim.units import format_count
 
 _NEEDED = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "cache_bytes", "tokens", "reads",
-    "reads_per_token",
+    "reads_per_token", "warmup_tokens", "pinned_pages",
 )  # fmt: skip
 
 
@@ -53,8 +53,8 @@ def _title(table) -> str:
         f"{row.corpus}{' (SYNTHETIC)' if row.synthetic else ''}, {row.tokens:,} tokens" for row in table.itertuples()
     )
     policy, units = ", ".join(dict.fromkeys(table["policy"])).upper(), "/".join(dict.fromkeys(table["unit"]))
-    warmup = table["warmup_tokens"].max() if "warmup_tokens" in table else 0
-    pinned = int(table["pinned_pages"].max()) if "pinned_pages" in table else 0
+    warmup = int(table["warmup_tokens"].max())
+    pinned = int(table["pinned_pages"].max())
     more = [f"{pinned:,} {units}s pinned"] if pinned else []
     more += [f"after {warmup:,} tokens of warm-up"] if warmup else []
     return "; ".join([*counted, f"{policy} {units} cache", *more])

@@ -21,6 +21,8 @@ def read_table(csv: Path, needed: Sequence[str], of: str):
     import pandas as pd
 
     hint = f"give the CSV of a {of}"
+    if csv.exists() and not csv.is_file():
+        raise DataError(f"{csv}: 0 rows read (not a regular file): {hint}")
     try:
         table = pd.read_csv(csv, dtype=dict.fromkeys(_TEXTS, "str"), keep_default_na=False, na_values=[""])
     except (OSError, ValueError) as error:

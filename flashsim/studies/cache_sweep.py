@@ -122,7 +122,8 @@ def sweep_cache(
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return pd.read_csv(StringIO(to_csv(rows(), COLUMNS)), keep_default_na=False, na_values=[""])
+    texts = dict.fromkeys(("corpus", "layout", "label", "unit", "policy", "backend"), "str")
+    return pd.read_csv(StringIO(to_csv(rows(), COLUMNS)), dtype=texts, keep_default_na=False, na_values=[""])
 
 
 class _Stopped(Exception):

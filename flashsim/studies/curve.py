@@ -105,6 +105,10 @@ def curve(
         stack.run(ids)
         counted += step
         progress(step.tokens)
+    if not counted.reads:
+        raise UsageError(
+            f"none of the {counted.tokens} tokens reads anything: is every document 1 token long? check --eot"
+        )
     histogram, cold = (stack.histogram - before)[: stack.distinct + 1], stack.distinct - touched
     beyond = np.concatenate((np.cumsum(histogram[:0:-1])[::-1], [0]))  # references at a distance over C
     return Curve(names_of(cell), counted, beyond + cold, cold, unit_bytes(cell))

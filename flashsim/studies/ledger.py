@@ -1,7 +1,8 @@
 """A result CSV that grows as a study runs, and lets one that was killed go on where it stopped.
 
-The JSON beside the CSV says what was asked ("asked", a digest of everything that decides a row) and whether all of it
-is there ("complete"). Rows are kept as text, so a study in two parts ends with the same bytes as one in one.
+The JSON beside the CSV says what was asked ("asked", a digest of everything that decides a row), which CSV it vouches
+for ("csv_sha256") and whether all of it is there ("complete"). Rows are kept as text, so a study in two parts ends with
+the same bytes as one in one.
 """
 
 import csv
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from flashsim.files import facts_path, require_writable, write_facts, write_text
+from flashsim.files import facts_path, require_writable, sha256_of, write_facts, write_text
 
 Row = dict[str, Any]
 
@@ -51,7 +52,8 @@ class Ledger:
         self.done: dict[tuple[str, ...], list[Row]] = {}
         if facts.is_file() and path.is_file():
             held = json.loads(facts.read_bytes())
-            if held.get("asked") == digest and held.get("complete") is False:
+            ours = held.get("csv_sha256") == sha256_of(path)  # not of a run that was killed between the two files
+            if held.get("asked") == digest and held.get("complete") is False and ours:
                 self.done = self._read()
 
     def _read(self) -> dict[tuple[str, ...], list[Row]]:
@@ -67,8 +69,11 @@ class Ledger:
     def keep(self, rows: list[Row]) -> None:
         """Replace the CSV by ``rows``, which are whole cells in order."""
         write_text(self._path, to_csv(rows, self._columns))
-        write_facts(self._path, self._facts | {"complete": False})
+        self._vouch(complete=False)
 
     def close(self) -> None:
         """Say in the JSON that all of it is there."""
-        write_facts(self._path, self._facts | {"complete": True})
+        self._vouch(complete=True)
+
+    def _vouch(self, complete: bool) -> None:
+        write_facts(self._path, self._facts | {"complete": complete, "csv_sha256": sha256_of(self._path)})

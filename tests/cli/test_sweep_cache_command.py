@@ -217,3 +217,41 @@ def test_what_a_long_sweep_takes_is_told_first(flashsim, corpus_file, monkeypatc
     assert code == 0
     assert err.startswith("6 cells, 2,400,000 references, 2 caches: about 1.")
     assert "of memory, 240 s or up to three times that" in err.splitlines()[0]
+
+
+def test_a_csv_that_the_json_does_not_vouch_for_is_not_gone_on_with(flashsim, corpus_file, monkeypatch):
+    real, ran = cache_sweep.run_cell, []
+
+    def run_cell(cell, policy, *arguments):
+        ran.append(cell.layout.label)
+        if len(ran) >= 2 and not Path("killed").exists():
+            raise KeyboardInterrupt
+        return real(cell, policy, *arguments)
+
+    monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
+    assert flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")[0] == 130
+    Path("x.csv").write_text(Path("x.csv").read_text().replace("60000", "60001"))
+    Path("killed").touch()
+    code, _, err = flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")
+    assert code == 0 and "going on" not in err
+    assert "60001" not in Path("x.csv").read_text()
+
+
+@pytest.mark.parametrize("command", [["sweep-cache", "--cache", "64KiB"], ["curve"], ["cold-start", "--window", "1k"]])
+def test_an_input_is_never_an_output(flashsim, corpus_file, command):
+    Path("tokens.csv").write_bytes(corpus_file.read_bytes())
+    before = Path("tokens.csv").read_bytes()
+    code, _, err = flashsim(*command, "tokens.csv", "--eot", "0", "--params", "1M", "-o", "tokens.csv")
+    assert code == 2 and "is 1 of the files that are read" in err
+    assert Path("tokens.csv").read_bytes() == before
+
+
+def test_where_nothing_is_read_curve_says_so(flashsim):
+    np.zeros(5000, np.uint16).tofile("eot.bin")
+    code, _, err = flashsim("curve", "eot.bin", "--eot", "0", "--dtype", "uint16", "--params", "1M")
+    assert code == 2 and "none of the 5000 tokens reads anything" in err and not Path("reports").exists()
+
+
+def test_closed_output_is_no_fault(corpus_file, tmp_path):
+    done = subprocess.run(f"{sys.executable} -m flashsim layouts >&- 2>&-", shell=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0

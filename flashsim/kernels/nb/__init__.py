@@ -1,5 +1,13 @@
 """The numba twins of the C kernels: same names, same signatures, same results. One file for each file of ``csim/``."""
 
+import os
+import tempfile
+from pathlib import Path
+
+if "NUMBA_CACHE_DIR" not in os.environ and not os.access(Path(__file__).parent, os.W_OK):
+    # a system-wide install: numba looks at this when it is first imported, which is below
+    os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"flashsim-numba-{os.getuid()}")
+
 from flashsim.kernels.nb.address import mix_address
 from flashsim.kernels.nb.arc import arc_run
 from flashsim.kernels.nb.belady import min_run, next_use
