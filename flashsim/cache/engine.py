@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flashsim.cache import arc, belady, clock, clock2, fifo, lfu, random, s3fifo, sieve, slru, twoq, wtinylfu
-from flashsim.cache.lru import PAGES_MAX, LruSweep, Marked
+from flashsim.cache.lru import PAGES_MAX, LruSweep, Marked, whole_pages
 from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
 from flashsim.kernels.state import PolicyState
@@ -35,9 +35,7 @@ class PolicySweep(Marked):
     def __init__(self, policy: str, capacities: Sequence[int], pages: int, backend: str = "c") -> None:
         if policy not in MODULES:
             raise UsageError(f"{policy!r} is none of the {len(POLICIES)} policies: {', '.join(POLICIES)}")
-        wanted = [int(capacity) for capacity in capacities]
-        if not wanted or min(wanted) < 1 or max(wanted) > 2**31 - 1:
-            raise UsageError(f"capacities {wanted}: give at least one, each of 1 to {2**31 - 1} pages")
+        wanted = [min(capacity, 2**31 - 1) for capacity in whole_pages(capacities)]
         if pages > PAGES_MAX:
             raise UsageError(f"{pages} different ids are over {PAGES_MAX}: take --unit page or a smaller table")
         self._module = MODULES[policy]

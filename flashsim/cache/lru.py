@@ -4,6 +4,7 @@ An LRU cache of C pages holds the C pages touched last, whatever the trace (Matt
 storage hierarchies", IBM Systems Journal 9(2), 1970): so more cache never misses more, and one pass serves every size.
 """
 
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,17 @@ from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
 
 PAGES_MAX = 2**31 - 2**10  # page ids that the kernels' time slots can hold
+
+
+def whole_pages(capacities: Sequence[int]) -> list[int]:
+    """``capacities`` as Python integers. Raises UsageError unless there are some, whole and of 1 page or more."""
+    try:
+        wanted = [operator.index(capacity) for capacity in capacities]
+    except TypeError:
+        wanted = []
+    if not wanted or min(wanted) < 1:
+        raise UsageError(f"capacities {capacities!r}: give at least one, each a whole number of 1 page or more")
+    return wanted
 
 
 class Marked:
@@ -42,9 +54,7 @@ class LruSweep(Marked):
     """
 
     def __init__(self, capacities: Sequence[int], pages: int, backend: str = "c") -> None:
-        wanted = [int(capacity) for capacity in capacities]
-        if not wanted or min(wanted) < 1:
-            raise UsageError(f"capacities {wanted}: give at least one, each of 1 page or more")
+        wanted = whole_pages(capacities)
         if pages > PAGES_MAX:
             raise UsageError(f"{pages} different ids are over {PAGES_MAX}: take --unit page or a smaller table")
         self._order = np.unique(wanted, return_inverse=True)[1]

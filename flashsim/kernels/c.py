@@ -10,6 +10,12 @@ from flashsim.kernels.state import PolicyState
 _ffi, _lib = _csim.ffi, _csim.lib
 
 
+def _trace(array: np.ndarray):
+    if array.ndim != 1:
+        raise TypeError(f"a trace is 1-D, got {array.ndim}-D of shape {array.shape}")
+    return _pointer("uint32_t[]", array, np.uint32)
+
+
 def _pointer(kind: str, array: np.ndarray | None, dtype: type, writable: bool = False):
     if array is None:
         return _ffi.NULL
@@ -104,7 +110,7 @@ class Lru:
                 piece = np.empty_like(classes)
             code = _lib.fs_lru_run(
                 state,
-                _pointer("uint32_t[]", trace, np.uint32),
+                _trace(trace),
                 len(trace),
                 _pointer("uint8_t[]", piece, np.uint8, writable=True),
             )
@@ -167,7 +173,7 @@ class StackDistances:
         self._unread += len(trace)
         code = _lib.fs_stack_run(
             self._state,
-            _pointer("uint32_t[]", trace, np.uint32),
+            _trace(trace),
             len(trace),
             _pointer("uint32_t[]", distances, np.uint32, writable=True),
         )
@@ -209,7 +215,7 @@ def _policy(name: str):
         }
         code = function(
             _ffi.new("struct fs_policy *", policy),
-            _pointer("uint32_t[]", trace, np.uint32),
+            _trace(trace),
             len(trace),
             _pointer("uint8_t[]", missed, np.uint8, writable=True),
         )
@@ -229,7 +235,7 @@ def next_use(trace: np.ndarray, last: np.ndarray, uses: np.ndarray, first: int) 
     if first < 0 or first + len(trace) > min(len(uses), 2**32 - 2):
         raise ValueError(f"room for {min(len(uses), 2**32 - 2)} of {first + len(trace)} references")
     code = _lib.fs_next_use(
-        _pointer("uint32_t[]", trace, np.uint32),
+        _trace(trace),
         len(trace),
         len(last),
         _pointer("uint32_t[]", last, np.uint32, writable=True),

@@ -87,6 +87,8 @@ def sweep_cache(
     import pandas as pd
 
     sources = [sources] if isinstance(sources, TokenStream | Trace) else list(sources)
+    if other := [source for source in sources if not isinstance(source, TokenStream | Trace)]:
+        raise UsageError(f"{other[0]!r} is 1 source, but no stream or trace: open_tokens() or Trace.open() it first")
     layouts = [layouts] if isinstance(layouts, Layout) else list(layouts)
     caches = [caches] if isinstance(caches, int | str) else list(caches)
     cells = cells_of(sources, layouts, skip, tokens, ways.unit)

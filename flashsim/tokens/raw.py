@@ -62,6 +62,11 @@ def read(source: Source, dtype: np.dtype | None, vocab_size: int | None) -> Payl
             "every second 32-bit word is 0, so these are 8-byte ids, not uint16 or uint32: save them as "
             ".npy, which holds its own dtype"
         )
+    if _shape(words.reshape(-1, 2)[:, ::-1].ravel()) == "uint32" and (dtype is None or dtype.name != "uint16"):
+        raise source.error(
+            "every first half of a 32-bit word is 0 or tiny, as in big-endian uint32 ids: write them "
+            "little-endian, or, if they are uint16 all the same, pass --dtype uint16"
+        )
     if dtype is None:
         chosen = shape or _only_fit(words, source.size, vocab_size)
         if chosen is None:

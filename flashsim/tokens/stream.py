@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flashsim.errors import DataError
+from flashsim.errors import DataError, UsageError
 
 ID_LIMIT = 2**31  # no vocabulary reaches it: such an id is a negative one, or was read with a wrong dtype
 CHUNK_TOKENS = 1 << 18  # 1 MiB of uint32 ids: stays in a core's L2 while the kernels work on it
@@ -53,6 +53,16 @@ class TokenStream:
     synthetic: bool = False
     path: Path | None = None
     notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.ids.ndim != 1 or self.ids.dtype.kind not in "iu":
+            raise UsageError(f"token ids are {self.ids.ndim}-D {self.ids.dtype}: give 1-D integers")
+        if self.eot is not None and (
+            type(self.eot) is bool or not isinstance(self.eot, int | np.integer) or self.eot < 0
+        ):
+            raise UsageError(f"eot {self.eot!r}: give a token id, a whole number from 0")
+        if self.starts is not None and len(self.starts) and (self.starts[0] != 0 or (np.diff(self.starts) <= 0).any()):
+            raise UsageError(f"{len(self.starts)} document starts: give increasing positions, the first 0")
 
     def __len__(self) -> int:
         return len(self.ids)

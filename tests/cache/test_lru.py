@@ -136,7 +136,7 @@ def test_edges(name):
         backend(name).Lru([1], 10).run(np.array([3, 10], np.uint32))
 
 
-@pytest.mark.parametrize("bad", [[], [0], [3, -1]])
+@pytest.mark.parametrize("bad", [[], [0], [3, -1], [2.7], "12", 5])
 def test_bad_capacities(bad):
     with pytest.raises(UsageError, match="1 page or more"):
         lru_misses([1], bad)

@@ -182,5 +182,5 @@ def test_state_must_fit_its_kernel():
 def test_unknown_policy_and_capacities():
     with pytest.raises(UsageError, match="none of the"):
         PolicySweep("lirs", [1], 10)
-    with pytest.raises(UsageError, match="1 to"):
+    with pytest.raises(UsageError, match="1 page or more"):
         PolicySweep("fifo", [0], 10)

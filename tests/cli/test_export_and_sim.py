@@ -124,7 +124,6 @@ BAD = [
     (2, (*SIM, "--capacity", "64KiB")), (2, (*SIM, "--cache", "64")), (2, (*SIM, "--cache", "1KiB")),
     (2, (*SIM, "--cache", "")), (2, (*SIM, "--page", "4K")), (2, (*SIM, "--page", "0B")),
     (2, (*SIM, "--policy", "mru")), (2, (*SIM, "--policy", "lru,lru")),
-    (2, (*SIM, "--policy", "s3fifo", "--capacity", "3T")),
     (2, (*SIM, "-o", "x")), (2, (*SIM, "-o", "/proc/x.csv")), (2, ("sim", "sizes.csv", "-o", "sizes.csv")),
     (2, (*SIM, "-o", f"{STEM}.csv")),
 ]  # fmt: skip

@@ -2,10 +2,12 @@
 
 import inspect
 
+import numpy as np
 import pytest
 
 from flashsim.errors import UsageError
 from flashsim.kernels import BACKENDS, KERNELS, backend
+from flashsim.kernels.state import PolicyState
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -32,3 +34,17 @@ def test_every_public_kernel_is_listed():
 def test_unknown_back_end():
     with pytest.raises(UsageError, match="none of the 2 back ends: c, numba"):
         backend("cuda")
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("kernel", ["Lru", "StackDistances", "fifo_run"])
+@pytest.mark.parametrize("bad", [np.array([-1]), np.zeros((2, 2), np.uint32), np.zeros(3, np.int32)])
+def test_a_trace_of_another_type_is_refused(name, kernel, bad):
+    module = backend(name)
+    run = {
+        "Lru": lambda: module.Lru([1], 10).run(bad),
+        "StackDistances": lambda: module.StackDistances(10).run(bad),
+        "fifo_run": lambda: module.fifo_run(PolicyState.zeroed(1, 10, 1), bad),
+    }[kernel]
+    with pytest.raises(TypeError):
+        run()

@@ -165,3 +165,15 @@ def test_over_4_gib_and_2_31_tokens(tmp_path):
     assert len(stream) == tokens
     (chunk,) = stream.chunks(2, begin=tokens - 2)
     assert chunk.ids.tolist() == [0, 11, 40_000, 13] and chunk.starts.tolist() == [3]
+
+
+def test_big_endian_ids_are_refused(tmp_path):
+    ids = np.random.default_rng(1).integers(100, 60_000, 5000)
+    path = tmp_path / "a.bin"
+    ids.astype(">u4").tofile(path)
+    for dtype in (None, "uint32"):
+        with pytest.raises(DataError, match="big-endian uint32"):
+            open_tokens(path, dtype=dtype)
+    assert len(open_tokens(path, dtype="uint16")) == 10_000
+    ids.astype("<u4").tofile(path)
+    assert open_tokens(path).ids.dtype == np.uint32

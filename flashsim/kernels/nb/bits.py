@@ -77,3 +77,9 @@ def prefetch(_, array, index):
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate
+
+
+def require_trace(array) -> None:
+    """Raise TypeError unless ``array`` is a 1-D uint32 array: other ids would wrap, not fail."""
+    if array.dtype != "uint32" or array.ndim != 1:
+        raise TypeError(f"expected a 1-D uint32 array, got {array.ndim}-D {array.dtype}")

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.bits import AHEAD, prefetch, trailing_zeros
+from flashsim.kernels.nb.bits import AHEAD, prefetch, require_trace, trailing_zeros
 
 _ONE = np.uint64(1)
 
@@ -75,6 +75,7 @@ class Lru:
 
     def run(self, trace: np.ndarray, classes: np.ndarray | None = None) -> None:
         """See :meth:`flashsim.kernels.c.Lru.run`."""
+        require_trace(trace)
         classes = np.empty(0, np.uint8) if classes is None else classes
         while len(trace):
             taken = _run(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.bits import AHEAD, prefetch
+from flashsim.kernels.nb.bits import AHEAD, prefetch, require_trace
 from flashsim.kernels.state import PolicyState
 
 NEXT = 16  # slots: how far ahead an eviction loads the records of the pages that it looks at one after the other
@@ -52,6 +52,7 @@ def policy(access: Callable, ahead: Callable = _nothing) -> Callable:
         return len(trace)
 
     def run(state: PolicyState, trace: np.ndarray, missed: np.ndarray | None = None) -> None:
+        require_trace(trace)
         missed = np.empty(0, np.uint8) if missed is None else missed
         taken = loop(state.capacity, state.page, state.slot, state.reg, trace, missed)
         if taken < len(trace):

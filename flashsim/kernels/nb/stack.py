@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.bits import AHEAD, popcount, prefetch
+from flashsim.kernels.nb.bits import AHEAD, popcount, prefetch, require_trace
 
 _BATCH, _BLOCK, _SUPER = 128, 512, 32768  # slots
 _WORDS, _BLOCKS = _BLOCK // 64, _SUPER // _BLOCK
@@ -130,6 +130,7 @@ class StackDistances:
 
     def run(self, trace: np.ndarray, distances: np.ndarray | None = None) -> None:
         """See :meth:`flashsim.kernels.c.StackDistances.run`."""
+        require_trace(trace)
         distances = np.empty(0, np.uint32) if distances is None else distances
         index = (self._live, self._blocks, self._supers, self._removed)
         good = _run(self._last, self.histogram, *index, self._state, trace, distances)
