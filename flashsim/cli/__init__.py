@@ -6,7 +6,9 @@ Results go to stdout, everything else to stderr. Commands are imported when they
 
 import importlib
 import os
+import signal
 import sys
+from contextlib import suppress
 
 import click
 
@@ -59,6 +61,9 @@ def main(args: list[str] | None = None) -> int:
     for stream in ("stdout", "stderr"):  # closed by the caller: nobody reads
         if getattr(sys, stream) is None:
             setattr(sys, stream, open(os.devnull, "w"))  # noqa: SIM115 - for good
+    with suppress(ValueError):  # not the main thread: then signals are somebody else's
+        for stop in (signal.SIGTERM, signal.SIGHUP):  # end as Ctrl-C does, so that no half-made file stays
+            signal.signal(stop, signal.default_int_handler)
     try:
         # not cli.main(), which would deal with an interrupt and a closed pipe in its own way
         with cli.make_context("flashsim", sys.argv[1:] if args is None else list(args)) as context:

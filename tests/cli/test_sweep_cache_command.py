@@ -255,3 +255,18 @@ def test_where_nothing_is_read_curve_says_so(flashsim):
 def test_closed_output_is_no_fault(corpus_file, tmp_path):
     done = subprocess.run(f"{sys.executable} -m flashsim layouts >&- 2>&-", shell=True, cwd=tmp_path, check=False)
     assert done.returncode == 0
+
+
+def test_a_terminated_run_leaves_no_half_made_file(tmp_path):
+    code = "import sys; from flashsim.cli import main; sys.exit(main(sys.argv[1:]))"
+    synth = [sys.executable, "-c", code, "corpus", "synth", "-o", "s.bin", "--tokens", "1B"]
+    ran = subprocess.Popen(synth, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        while not list(tmp_path.iterdir()) and ran.poll() is None:
+            time.sleep(0.05)
+        ran.send_signal(signal.SIGTERM)
+        _, err = ran.communicate(timeout=20)
+    finally:
+        ran.kill()
+    assert ran.returncode == 130 and b"interrupted" in err
+    assert not list(tmp_path.iterdir())
