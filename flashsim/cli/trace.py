@@ -34,7 +34,7 @@ def command(
     """
     from tqdm import tqdm
 
-    from flashsim.files import require_writable
+    from flashsim.files import refuse_inputs, require_writable
     from flashsim.interop import check_export, export_path
     from flashsim.layouts import layout
     from flashsim.trace import Trace, facts_beside, window, write_trace
@@ -51,6 +51,8 @@ def command(
     for kind in exports:
         check_export(kind, unit)
         require_writable(export_path(output, kind))
+    if output.suffix == ".npy":  # else write_trace refuses it
+        refuse_inputs([output, output.with_suffix(".counts.npy")], [corpus, token_options.documents])
     with tqdm(total=end - begin, unit=" tokens", unit_scale=True, disable=None, desc=made.label) as bar:
         facts = write_trace(
             output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, progress=bar.update

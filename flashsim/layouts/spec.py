@@ -83,7 +83,7 @@ def load_spec(name: str) -> LayoutSpec:
         spec = msgspec.toml.decode(path.read_bytes(), type=LayoutSpec)
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: {_located(str(error))} (1 field wrong): see the presets for the form") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of msgspec, of the encoding, of a number with thousands of digits
         raise UsageError(f"{path}: not TOML ({error}): see the {len(preset_names())} presets for the form") from None
     if not re.fullmatch(r"[A-Za-z0-9._+]+", spec.name):
         raise UsageError(

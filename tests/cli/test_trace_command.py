@@ -83,3 +83,11 @@ def test_a_closed_pipe_is_no_error():
     ran = subprocess.run([sys.executable, "-c", script], stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     assert (ran.returncode, ran.stderr) == (141, b"")
+
+
+def test_the_document_starts_are_not_overwritten(flashsim, corpus_file):
+    np.save("d.npy", np.array([0, 100, 5000]))
+    before = Path("d.npy").read_bytes()
+    code, _, err = flashsim("trace", corpus_file, "--documents", "d.npy", "--dtype", "uint16", "-o", "d.npy")
+    assert code == 2 and "d.npy is 1 of the files that are read" in err
+    assert Path("d.npy").read_bytes() == before and not Path("d.counts.npy").exists()
