@@ -69,3 +69,23 @@ def test_files_that_the_readme_names_exist():
         assert (ROOT / path).exists(), path
     for image in re.findall(r"!\[.*?\]\((.*?)\)", README):
         assert (ROOT / image).is_file(), image
+
+
+def test_the_policy_table_is_that_of_the_record():
+    """reads/token and shares of the gap in the README, from the CSV that its figure is of."""
+    import pandas as pd
+
+    table = pd.read_csv(ROOT / "reports/record/policies.csv").set_index(["layout", "policy", "cache_bytes"])
+    reads = table["reads_per_token"]
+    rows = re.findall(r"^\| (lru|s3fifo|slru|arc|min)(?:: the bound)? \| (.*) \|$", README, re.MULTILINE)
+    assert len(rows) == 5
+    columns = [(layout, mib << 20) for layout in ("pagegram", "engram") for mib in (256, 1024, 4096)]
+    for policy, cells in rows:
+        for (layout, size), cell in zip(columns, cells.split(" | "), strict=True):
+            assert cell == f"{reads[layout, policy, size]:.{len(cell.split('.')[1])}f}", (policy, layout, size)
+    claimed = re.search(r"closes (\d+) % of the gap .*?MiB, (\d+) % at 1 GiB, and\s+(\d+) % with", README, re.DOTALL)
+    for (layout, mib), share in zip(
+        (("pagegram", 256), ("pagegram", 1024), ("engram", 1024)), claimed.groups(), strict=True
+    ):
+        lru, best, least = (reads[layout, policy, mib << 20] for policy in ("lru", "s3fifo", "min"))
+        assert int(share) == round(100 * (lru - best) / (lru - least))

@@ -168,18 +168,30 @@ def test_the_reports_table_and_caches_are_the_default(flashsim, corpus_file):
     assert table["cache_bytes"].tolist() == 3 * [2**26 << log for log in range(9)]
 
 
-def test_a_killed_sweep_goes_on_and_ends_with_the_same_bytes(flashsim, corpus_file, monkeypatch):
+@pytest.fixture
+def interrupt_at(monkeypatch):
+    """interrupt_at(n) interrupts the n-th cell and later ones, until a file "killed" is there; returns the list of the
+    (label, policy) that were run."""
+
+    def install(cell_number):
+        real, ran = cache_sweep.run_cell, []
+
+        def run_cell(cell, policy, *arguments):
+            ran.append((cell.layout.label, policy))
+            if len(ran) >= cell_number and not Path("killed").exists():
+                raise KeyboardInterrupt
+            return real(cell, policy, *arguments)
+
+        monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
+        return ran
+
+    return install
+
+
+def test_a_killed_sweep_goes_on_and_ends_with_the_same_bytes(flashsim, corpus_file, interrupt_at):
     wishes = ["sweep-cache", corpus_file, *SMALL, "--policy", "lru,fifo"]
     assert flashsim(*wishes, "-o", "whole.csv")[0] == 0
-    real, ran = cache_sweep.run_cell, []
-
-    def run_cell(cell, policy, *arguments):
-        ran.append((cell.layout.label, policy))
-        if len(ran) >= 3 and not Path("killed").exists():
-            raise KeyboardInterrupt
-        return real(cell, policy, *arguments)
-
-    monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
+    ran = interrupt_at(3)
     assert flashsim(*wishes, "-o", "part.csv")[0] == 130
     assert json.loads(Path("part.json").read_text())["complete"] is False
     ended = ran[:2]
@@ -193,16 +205,8 @@ def test_a_killed_sweep_goes_on_and_ends_with_the_same_bytes(flashsim, corpus_fi
     assert flashsim(*wishes, "-o", "part.csv")[0] == 0 and len(ran) > done  # complete: asked again, it runs again
 
 
-def test_other_wishes_start_anew(flashsim, corpus_file, monkeypatch):
-    real, ran = cache_sweep.run_cell, []
-
-    def run_cell(cell, policy, *arguments):
-        ran.append(cell.layout.label)
-        if len(ran) >= 2 and not Path("killed").exists():
-            raise KeyboardInterrupt
-        return real(cell, policy, *arguments)
-
-    monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
+def test_other_wishes_start_anew(flashsim, corpus_file, interrupt_at):
+    ran = interrupt_at(2)
     assert flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")[0] == 130
     first = ran[0]
     ran.clear(), Path("killed").touch()
@@ -219,16 +223,8 @@ def test_what_a_long_sweep_takes_is_told_first(flashsim, corpus_file, monkeypatc
     assert "of memory, 240 s or up to three times that" in err.splitlines()[0]
 
 
-def test_a_csv_that_the_json_does_not_vouch_for_is_not_gone_on_with(flashsim, corpus_file, monkeypatch):
-    real, ran = cache_sweep.run_cell, []
-
-    def run_cell(cell, policy, *arguments):
-        ran.append(cell.layout.label)
-        if len(ran) >= 2 and not Path("killed").exists():
-            raise KeyboardInterrupt
-        return real(cell, policy, *arguments)
-
-    monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
+def test_a_csv_that_the_json_does_not_vouch_for_is_not_gone_on_with(flashsim, corpus_file, interrupt_at):
+    interrupt_at(2)
     assert flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")[0] == 130
     Path("x.csv").write_text(Path("x.csv").read_text().replace("60000", "60001"))
     Path("killed").touch()
