@@ -11,30 +11,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
-from typing import Annotated, Any, BinaryIO, Literal, NamedTuple
+from typing import Annotated, Any, BinaryIO, Literal
 
 import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
 from flashsim.files import NpyWriter, facts_path, refuse_inputs, replacing, sha256_of, write_facts
-from flashsim.kernels import backend as kernels_of
 from flashsim.layouts import Layout
+from flashsim.layouts.addressing import Piece
 from flashsim.tokens.stream import TokenStream
 
 _KIND = "trace"  # in the JSON beside it
 
 _FINGERPRINT_IDS = 1 << 16  # at each end of a trace
-
-
-class Piece(NamedTuple):
-    """Part of a trace. Both arrays are reused: they hold until the next piece is asked for.
-
-    ids: uint32, in access order. orders: uint8, one a token: how many of the layout's orders it had in reach.
-    """
-
-    ids: np.ndarray
-    orders: np.ndarray
 
 
 def pieces(
@@ -48,17 +38,12 @@ def pieces(
 ) -> Iterator[Piece]:
     """Yield the trace of tokens [begin, end) of ``stream`` through ``layout``, however long, in bounded memory.
 
-    A token emits its ids lowest order first, heads in order. N-grams reach back over ``begin`` as the text does, but
-    never past their document's start. The ids do not depend on ``backend`` or on how the pieces fall.
+    A token emits its ids layer by layer, lowest order first, heads in order. N-grams reach back over ``begin`` as the
+    text does, but never past what the layout says. The ids do not depend on ``backend`` or on how the pieces fall.
     """
-    kernels, plan = kernels_of(backend), layout.plan(unit)
-    out = orders = np.empty(0, np.uint32)
-    for ids, context, starts in stream.chunks(plan.context, begin, end):
-        tokens = len(ids) - context
-        if len(orders) < tokens:
-            out, orders = np.empty(tokens * plan.ids_per_token, np.uint32), np.empty(tokens, np.uint8)
-        written = kernels.mix_address(plan, ids, context, starts, out, orders)
-        yield Piece(out[:written], orders[:tokens])
+    hashing = layout.addressing(unit, backend)
+    for ids, context, starts in stream.chunks(hashing.context, begin, end):
+        yield hashing(ids, context, starts)
 
 
 def trace_ids(
@@ -134,9 +119,11 @@ def layout_facts(layout: Layout) -> dict[str, Any]:
         "table_sizes": list(layout.sizes),
         "rows": layout.rows,
         "params": layout.params,
+        "params_asked": layout.params_asked,
         "row_bytes": layout.row_bytes,
         "pages": layout.pages,
         "table_bytes": layout.table_bytes,
+        "vocabulary_sha256": layout.vocabulary_sha256,
     }
 
 
@@ -162,18 +149,19 @@ def write_trace(
     refuse_inputs([path, _counts_path(path)], [stream.path])
     facts_path(path, _KIND)
     begin, end = window(stream, skip, tokens)
-    ids_per_order = layout.plan(unit).ids_per_order
     counts_path, tally = _counts_path(path), Tally(layout)
-    count_dtype = np.uint8 if layout.plan(unit).ids_per_token < 256 else np.uint16
+    most = layout.addressing(unit, backend).ids_per_token
+    least, highest, count_dtype = most, 0, np.uint8 if most < 256 else np.uint16
     with replacing(path) as ids_file, replacing(counts_path) as counts_file:
         ids, counts = NpyWriter(ids_file, np.uint32), NpyWriter(counts_file, count_dtype)
         for piece in pieces(stream, layout, unit=unit, begin=begin, end=end, backend=backend):
             ids.write(piece.ids)
-            counts.write(piece.orders.astype(count_dtype) * count_dtype(ids_per_order))
+            counts.write(piece.counts.astype(count_dtype))
+            least, highest = min(least, int(piece.counts.min())), max(highest, int(piece.counts.max()))
             tally.add(piece.orders)
             progress(len(piece.orders))
         ids.close(), counts.close()
-        varies = any(tally.missing.values())
+        varies = least != highest
         facts = {
             "kind": _KIND,
             "unit": unit,
@@ -184,7 +172,7 @@ def write_trace(
             "tokens": tally.tokens,
             "skip": skip,
             "lookups": tally.lookups,
-            "reads_per_token": None if varies else layout.plan(unit).ids_per_token,
+            "reads_per_token": None if varies else highest,
             "counts": counts_path.name if varies else None,
             "missing_lookups": tally.missing,
             "backend": backend,
@@ -282,7 +270,6 @@ def facts_beside(path: Path) -> dict[str, Any] | None:
 
 
 class _Rows(msgspec.Struct):
-    params: str
     slots: int | None
 
 
@@ -293,6 +280,7 @@ class _Spec(msgspec.Struct):
 
 class _LayoutFacts(msgspec.Struct):
     label: str
+    params_asked: int
     spec: _Spec
     table_bytes: int
 

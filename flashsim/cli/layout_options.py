@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -34,15 +35,38 @@ def layout_values(command: Callable) -> Callable:
         click.option(
             "--orders", type=Listed("n,n", parse_count), help="n of the n-grams.  [default: the layout's, 2,3]"
         ),
-        click.option("--row-format", help="nf4, int8, fp8, fp16, bf16 or fp32.  [default: the layout's, nf4]"),
+        click.option(
+            "--row-format", help="nf4, fp8, bf16, q8_0, q4_k ...: `layouts formats`.  [default: the layout's]"
+        ),
         click.option("--seed", type=click.IntRange(0), help="Seed of the hash.  [default: the layout's, 0]"),
         click.option("--page", metavar="SIZE", help="Bytes of a read, like 4KiB.  [default: the layout's, 4KiB]"),
+        click.option(
+            "--placement",
+            type=click.Choice(["page-aligned", "packed", "planar"]),
+            help="How rows lie on the drive.  [default: the layout's]",
+        ),
+        click.option(
+            "--base",
+            type=Listed("BYTES,...", int),
+            help="Byte at which the table begins in its file, or one for each layer.  [default: 0]",
+        ),
+        click.option("--resident", type=Listed("PART,...", str), help="Parts kept in RAM (planar), like scales."),
+        click.option(
+            "--vocab-map",
+            type=click.Path(path_type=Path),
+            metavar="FILE.npy",
+            help="Id that is hashed for each token id (Engram's compressed vocabulary).",
+        ),
+        click.option("--raw-ids", is_flag=True, default=None, help="Hash the file's ids where a map is wanted."),
     )
 
     @functools.wraps(command)
-    def with_values(*args, heads, width, orders, row_format, seed, page, **kwargs):
+    def with_values(*args, heads, width, orders, row_format, seed, page, placement, base, resident, vocab_map, raw_ids,
+                    **kwargs):  # fmt: skip
         values = {
             "heads": heads, "width": width, "orders": orders, "row_format": row_format, "seed": seed, "page": page,
+            "placement": placement, "base": base if base is None or len(base) > 1 else base[0], "resident": resident,
+            "vocab_map": vocab_map, "raw_ids": raw_ids,
         }  # fmt: skip
         return command(*args, values=values, **kwargs)
 

@@ -86,18 +86,27 @@ class Sources:
         """Every layout at every size; ``slots`` multiply those that have buckets."""
         from flashsim.layouts import layout, load_spec
 
-        names = self.names or LAYOUTS
-        has_slots = [name for name in names if load_spec(name).rows.slots is not None]
+        specs = {name: load_spec(name) for name in self.names or LAYOUTS}
+        names, has_slots = list(specs), [name for name in specs if specs[name].rows.slots is not None]
         if self.slots and not has_slots:
             raise UsageError(
                 f"--S {self.slots[0]}: none of the {len(names)} layouts has buckets: add --layout pagegram"
             )
-        return [
-            layout(name, S=S, params=size, **self.values)
-            for size in self.params or [parse_count(size) for size in self.default_params]
-            for name in names
-            for S in (self.slots if self.slots and name in has_slots else (None,))
-        ]
+        for given, option in (("vocab_map", "--vocab-map"), ("raw_ids", "--raw-ids")):
+            if self.values[given] is not None and not any(spec.vocabulary.mapped for spec in specs.values()):
+                raise UsageError(f"{option}: none of the {len(names)} layouts hashes ids of its own: leave it out")
+        if self.params and all(spec.fixed for spec in specs.values()):
+            raise UsageError(f"--params {self.params[0]}: all {len(names)} layouts have the rows they were published "
+                             "with: leave it out")  # fmt: skip
+        sizes, made = self.params or [parse_count(size) for size in self.default_params], []
+        for at, size in enumerate(sizes):
+            for name, spec in specs.items():
+                if spec.fixed and at:
+                    continue  # it has one size
+                values = self.values if spec.vocabulary.mapped else self.values | {"vocab_map": None, "raw_ids": None}
+                for S in self.slots if self.slots and name in has_slots else (None,):
+                    made.append(layout(name, S=S, params=None if spec.fixed else size, **values))
+        return made
 
 
 def sources(default_params: tuple[str, ...] = PARAMS) -> Callable:

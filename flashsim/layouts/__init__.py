@@ -1,11 +1,16 @@
-"""Layouts: what each table is, exactly. A TOML spec (``spec.py``, ``presets/``) becomes numbers in ``geometry.py``."""
+"""Layouts: what each table is, exactly. A TOML spec (``spec.py``, ``presets/``) becomes numbers in ``mixed.py`` (the
+report's layouts) or ``tables.py`` (published tables), both of the form in ``geometry.py``."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from flashsim.layouts.geometry import UNITS, Layout, work_out
+from flashsim.errors import UsageError
+from flashsim.layouts import mixed, tables
+from flashsim.layouts.geometry import UNITS, Layout, check_spec
 from flashsim.layouts.spec import LayoutSpec, load_spec, preset_names
+from flashsim.layouts.vocabulary import load_map
 from flashsim.units import format_count, parse_bytes, parse_count
 
 __all__ = ["UNITS", "Layout", "LayoutSpec", "layout", "load_spec", "preset_names"]
@@ -17,12 +22,17 @@ _OPTIONS = {
     "orders": ("ngrams", "orders", "n"),
     "row_format": ("rows", "format", ""),
     "seed": ("hash", "seed", "seed"),
+    "placement": ("placement", "rule", ""),
     "page": ("placement", "page", "page"),
+    "base": ("placement", "base", "base"),
+    "resident": ("placement", "resident", "ram-"),
 }
 # option -> (what makes two values the same, how a label writes one): so that no two layouts share a label
 _COMPARED = {
     "orders": (tuple, lambda orders: "+".join(map(str, orders))),
     "page": (parse_bytes, lambda size: str(parse_bytes(size))),
+    "base": (lambda base: base, lambda base: "+".join(map(str, base)) if isinstance(base, tuple) else str(base)),
+    "resident": (tuple, "+".join),
 }
 
 
@@ -37,15 +47,26 @@ def layout(
     row_format: str | None = None,
     seed: int | None = None,
     page: str | None = None,
+    placement: str | None = None,
+    base: int | tuple[int, ...] | None = None,
+    resident: tuple[str, ...] | None = None,
+    vocab_map: str | Path | None = None,
+    raw_ids: bool | None = None,
 ) -> Layout:
     """The layout called ``name`` (a preset or a TOML file) with some of its values replaced.
 
     S: slots a head in a bucket. params: parameters of all tables ("20B" or a number). heads: K. width: numbers a row.
     orders: n of each n-gram. row_format: see formats.py. seed: of the hash. page: "4KiB".
+    placement: "page-aligned", "packed" or "planar". base: byte at which the table begins in its file, or one a layer.
+    resident: parts of a planar table that are kept in RAM. vocab_map: .npy with the id that is hashed for each token
+    id, where a layout hashes ids of its own. raw_ids: hash the token ids there all the same.
     Raises UsageError where the values do not make a table.
     """
     spec = load_spec(name)
-    asked = {"heads": heads, "width": width, "orders": orders, "row_format": row_format, "seed": seed, "page": page}
+    asked = {
+        "heads": heads, "width": width, "orders": orders, "row_format": row_format, "seed": seed, "page": page,
+        "placement": placement, "base": base, "resident": resident,
+    }  # fmt: skip
     marks = []
     for option, value in asked.items():
         if value is None:
@@ -54,15 +75,23 @@ def layout(
         read, write = _COMPARED.get(option, (lambda given: given, str))
         if read(value) != read(getattr(getattr(spec, section), field)):
             marks.append(letter + write(value))
-        spec = _replaced(spec, section, **{field: tuple(value) if option == "orders" else value})
+        spec = _replaced(spec, section, **{field: tuple(value) if option in ("orders", "resident") else value})
     if S is not None:
         spec = _replaced(spec, "rows", slots=S)
     if params is not None:
+        if spec.fixed:
+            raise UsageError(f"--params {params}: {spec.name} has the rows that it was published with: leave it out")
         count = parse_count(params) if isinstance(params, str) else params
         spec = _replaced(spec, "rows", params=str(count))
+    check_spec(spec)
     slots = [f"S{spec.rows.slots}"] if spec.rows.slots is not None else []
-    label = "-".join([spec.name, *slots, format_count(parse_count(spec.rows.params)), *marks])
-    return work_out(spec, label)
+    size = [] if spec.fixed else [format_count(parse_count(spec.rows.params))]
+    label = "-".join([spec.name, *slots, *size, *marks, *(["raw-ids"] if raw_ids else [])])
+    if spec.hash.family == "mix64":
+        if vocab_map is not None or raw_ids:
+            raise UsageError(f"{spec.name} hashes the tokenizer's own ids: 0 maps: leave --vocab-map, --raw-ids out")
+        return mixed.work_out(spec, label)
+    return tables.work_out(spec, label, None if vocab_map is None else load_map(vocab_map), bool(raw_ids))
 
 
 def _replaced(spec: LayoutSpec, section: str, **values: Any) -> LayoutSpec:

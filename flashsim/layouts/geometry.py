@@ -1,20 +1,18 @@
-"""``Layout``: a spec with its numbers worked out - rows, primes, bytes, pages - and the kernel plans that follow.
+"""``Layout``: a spec with its numbers worked out - rows, bytes, pages - and the addressing that follows.
 
-Formulas: PageGram report, sections 2 and 3.1. *bucket* is the K * S rows that one n-gram's heads choose from, *page*
-the unit of a read; the report calls both "page".
+What all layouts share. ``mixed.py`` has those of hash family "mix64" (the report's three and their kin), ``tables.py``
+the published families.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from flashsim.errors import UsageError
-from flashsim.kernels.plan import BUCKET, HEADS, WHOLE, MixPlan, division, draw
-from flashsim.layouts.formats import row_bytes
-from flashsim.layouts.primes import primes_near
+from flashsim.layouts.addressing import Hashing
+from flashsim.layouts.placement import Placed
 from flashsim.layouts.spec import LayoutSpec
-from flashsim.units import format_count, parse_bytes, parse_count
 
 MODULUS_MAX = 2**31 - 1  # of the kernels' remainders
 IDS_MAX = 2**32  # row and page ids are uint32, and so is what the kernels divide to get them
@@ -22,15 +20,16 @@ UNITS = ("page", "row")
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(ABC):
     """A layout with every size worked out. Made by :func:`flashsim.layouts.layout`.
 
-    sizes: rows of each table in order-major order ("whole": one an order, "heads": one a head), or buckets an order
-        ("bucket").
+    label: names it in files, like pagegram-S4-20B. params_asked: parameters that the tables were made for. row_bytes:
+    all parts of a row. sizes: rows of each table, order-major ("whole": one an order, "heads": one a head), or buckets
+    an order ("bucket").
     """
 
     spec: LayoutSpec
-    label: str  # names it in files: pagegram-S4-20B
+    label: str
     params_asked: int
     page_bytes: int
     row_bytes: int
@@ -46,7 +45,7 @@ class Layout:
 
     @property
     def heads(self) -> int:
-        """K: rows that one n-gram reads."""
+        """K: rows that one n-gram reads in one layer."""
         return self.spec.rows.heads
 
     @property
@@ -55,65 +54,21 @@ class Layout:
         return self.spec.rows.slots if self.spec.rows.addressing == "bucket" else None
 
     @property
-    def rows_per_bucket(self) -> int:
-        return self.heads * self.slots if self.slots else 1
-
-    @property
-    def rows(self) -> int:
-        """Rows of all tables."""
-        return sum(self.sizes) * self.rows_per_bucket
-
-    @property
     def params(self) -> int:
         """Parameters of all tables."""
         return self.rows * self.spec.rows.width
 
     @property
-    def rows_per_page(self) -> int:
-        return self.page_bytes // self.row_bytes
-
-    @property
-    def bucket_bytes(self) -> int:
-        return self.rows_per_bucket * self.row_bytes
-
-    @property
-    def buckets_per_page(self) -> int:
-        """0 where a bucket spans pages."""
-        return self.page_bytes // self.bucket_bytes
-
-    @cached_property
-    def pages_per_bucket(self) -> int:
-        """Pages of a bucket that does not fit one: heads side by side while a page holds all slots of one or more of
-        them, else whole pages for each head."""
-        if self.buckets_per_page:
-            return 1
-        heads_per_page = self.page_bytes // (self.slots * self.row_bytes)
-        if heads_per_page:
-            return -(-self.heads // heads_per_page)
-        return self.heads * self._pages_per_head
-
-    @property
-    def _pages_per_head(self) -> int:
-        return -(-self.slots // self.rows_per_page)
-
-    @property
-    def pages(self) -> int:
-        """Pages of the table on the drive."""
-        if self.slots is None:
-            return -(-self.rows // self.rows_per_page)
-        if self.buckets_per_page:
-            return -(-sum(self.sizes) // self.buckets_per_page)
-        return sum(self.sizes) * self.pages_per_bucket
-
-    @property
-    def table_bytes(self) -> int:
-        """Bytes on the drive, padding included."""
-        return self.pages * self.page_bytes
-
-    @property
     def padding(self) -> float:
-        """Share of the table's bytes that hold no row."""
-        return 1 - self.rows * self.row_bytes / self.table_bytes
+        """Share of the table's bytes that hold no row that is read."""
+        return 1 - self.rows * self.drive_row_bytes / self.table_bytes
+
+    @property
+    def drive_row_bytes(self) -> int:
+        """Bytes of a row that are on the drive."""
+        if self.placed is None:
+            return self.row_bytes
+        return sum(region.row_bytes for region in self.placed.read)
 
     def ids(self, unit: str = "page") -> int:
         """Every id of a trace in ``unit`` is below this."""
@@ -124,135 +79,101 @@ class Layout:
         return self.page_bytes if unit == "page" else self.row_bytes
 
     @property
+    def rows_per_token(self) -> int:
+        """Rows that a token reads where every order is in reach."""
+        return self.addressing("row").ids_per_token
+
+    @property
+    def pages_per_row(self) -> float:
+        """Pages that a row touches on average."""
+        return 1.0 if self.placed is None else self.placed.pages_per_row
+
+    @property
+    def straddle_share(self) -> float:
+        """Share of rows that touch more pages than their bytes fill."""
+        return 0.0 if self.placed is None else self.placed.straddle_share
+
+    @property
+    def placed(self) -> Placed | None:
+        """Where rows lie, if not as the kernels of "mix64" have it: page-aligned from byte 0 on."""
+        return None
+
+    @property
+    def vocabulary_sha256(self) -> str | None:
+        """Of the map from token ids to the ids that are hashed; None where there is none."""
+        return None
+
+    @property
     def rows_per_read(self) -> int:
         """Heads of one n-gram whose rows come with the same page, whatever their slots: one read serves them all."""
-        if self.slots is None or self.slots > self.rows_per_page:
-            return 1
-        return self.heads if self.buckets_per_page else self.page_bytes // (self.slots * self.row_bytes)
+        return 1
 
+    def pages_of(self, rows: np.ndarray) -> np.ndarray | None:
+        """int64, shape (rows,): pages that each of ``rows`` (row ids) touches; None where that is one for every row."""
+        return None if self.placed is None else self.placed.pages_of(rows)
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Rows of all tables."""
+
+    @property
+    @abstractmethod
+    def pages(self) -> int:
+        """Every page id is below this."""
+
+    @property
+    @abstractmethod
+    def table_bytes(self) -> int:
+        """Bytes on the drive, padding included."""
+
+    @property
+    @abstractmethod
+    def reads_per_token(self) -> float:
+        """Pages read a token with no cache, where every order is in reach; a mean where rows straddle pages."""
+
+    @abstractmethod
+    def addressing(self, unit: str = "page", backend: str = "c") -> Hashing:
+        """A fresh hashing whose ids are pages (one an n-gram and page touched) or rows (one an n-gram and head). Raises
+        UsageError where the ids do not fit 32 bits."""
+
+    @abstractmethod
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
         """The first id of each order's part of the table, or of each head's: increasing, the first 0. A page that two
         parts share belongs to the one that ends in it. Raises UsageError where heads have no part of their own."""
-        if by == "head" and self.spec.rows.addressing != "heads":
-            raise UsageError(f"{self.name}: {self.heads} heads share one table an order: split it by order")
-        parts = len(self.sizes) if by == "head" else len(self.orders)
-        firsts = np.concatenate(([0], np.cumsum(np.array(self.sizes).reshape(parts, -1).sum(axis=1))[:-1]))
-        if unit == "row":
-            return (firsts * self.rows_per_bucket).tolist()
-        if self.slots is None:
-            return (-(-firsts // self.rows_per_page)).tolist()
-        if self.buckets_per_page:
-            return (-(-firsts // self.buckets_per_page)).tolist()
-        return (firsts * self.pages_per_bucket).tolist()
-
-    def plan(self, unit: str = "page") -> MixPlan:
-        """The kernel plan whose ids are pages (one an n-gram and page touched) or rows (one an n-gram and head)."""
-        if unit not in UNITS:
-            raise UsageError(f"{unit!r} is none of the {len(UNITS)} units: {', '.join(UNITS)}")
-        counted, most = unit, self.ids(unit)
-        if self.slots is None:  # rows // rows_per_page
-            counted, most = "row", self.rows
-        elif unit == "page" and self.buckets_per_page:
-            counted, most = "bucket", sum(self.sizes)
-        if most > IDS_MAX:
-            way_out = "take --unit page or a smaller --params" if unit == "row" else "take a smaller --params"
-            raise UsageError(f"{self.label}: {most} {counted}s do not fit 32 bits ({IDS_MAX}): {way_out}")
-        divisor = self.rows_per_page if unit == "page" else 1
-        orders, heads, slots = len(self.orders), self.heads, self.slots
-        if self.slots is None:
-            tables = np.array(self.sizes, np.uint64).reshape(orders, -1)
-            bases = np.concatenate(([0], np.cumsum(tables)[:-1])).astype(np.uint64).reshape(tables.shape)
-            kind = WHOLE if self.spec.rows.addressing == "whole" else HEADS
-            return self._plan(kind, tables[:, 0], bases[:, 0], tables, bases, 1, divisor)
-        buckets = np.array(self.sizes, np.uint64)
-        bases = np.concatenate(([0], np.cumsum(buckets)[:-1])).astype(np.uint64)
-        if unit == "row":
-            choice, lead, scale = np.full(heads, slots), np.arange(heads) * slots, self.rows_per_bucket
-        elif self.buckets_per_page:
-            none = np.zeros((orders, 1))
-            return self._plan(WHOLE, buckets, bases, none + 1, none, 1, self.buckets_per_page)
-        elif slots <= self.rows_per_page:  # every page of the bucket is read, whatever the slots
-            pages, divisor = self.pages_per_bucket, 1
-            choice, lead, scale = np.ones(pages), np.arange(pages), pages
-        else:
-            rows_apart = self._pages_per_head * self.rows_per_page
-            choice, lead, scale = np.full(heads, slots), np.arange(heads) * rows_apart, self.pages_per_bucket
-        choice, lead = np.tile(choice, (orders, 1)), np.tile(lead, (orders, 1))
-        return self._plan(BUCKET, buckets, bases, choice, lead, scale, divisor)
-
-    def _plan(self, kind, modulus, base, head_modulus, head_base, scale, divisor) -> MixPlan:
-        """Complete the tables: seeds, multipliers, and spare heads up to a multiple of 8."""
-        seed, orders, heads = self.spec.hash.seed, self.orders, head_modulus.shape[1]
-        spare = -heads % 8
-        multiplier = [[draw(seed, 2, n, k) | 1 for k in range(heads + spare)] for n in orders]
-
-        def padded(table: np.ndarray, value: int) -> np.ndarray:
-            return np.pad(table.astype(np.uint64), ((0, 0), (0, spare)), constant_values=value)
-
-        return MixPlan(
-            kind=kind,
-            orders=np.array(orders, np.uint32),
-            seeds=np.array([draw(seed, 1, n) for n in range(orders[-1] + 1)], np.uint64),
-            modulus=np.ascontiguousarray(modulus, np.uint64),
-            base=np.ascontiguousarray(base, np.uint64),
-            scale=int(scale),
-            heads=heads,
-            head_multiplier=np.array(multiplier, np.uint64),
-            head_modulus=padded(head_modulus, 1),
-            head_base=padded(head_base, 0),
-            divide=division(int(divisor)),
-        )
-
-    @property
-    def reads_per_token(self) -> int:
-        """Pages read a token with no cache, where every order is in reach."""
-        return self.plan("page").ids_per_token
 
 
-def work_out(spec: LayoutSpec, label: str) -> Layout:
-    """The :class:`Layout` of ``spec``. Raises UsageError where the numbers do not work out."""
-    rows, orders = spec.rows, spec.ngrams.orders
-    _check(spec)
-    params, page_bytes = parse_count(rows.params), parse_bytes(spec.placement.page)
-    size = row_bytes(rows.format, rows.width)
-    if size > page_bytes or page_bytes % 512 or page_bytes > 1 << 30:
-        raise UsageError(
-            f"{spec.name}: a row of {size} B in a page of {page_bytes} B: take a page that is a multiple of 512 B, "
-            f"at most 1 GiB, and holds a row"
-        )
-    tables, unit = len(orders), "rows"
-    if rows.addressing == "heads":
-        tables *= rows.heads
-    total = params // rows.width
-    if rows.addressing == "bucket":
-        total, unit = params // (rows.heads * rows.slots * rows.width), "buckets"
-    share, sizes = total // tables, None
-    if 2 <= share <= MODULUS_MAX:
-        sizes = [share] * tables if rows.addressing == "whole" else primes_near(total, tables)
-    if sizes is None or max(sizes) > MODULUS_MAX:
-        each = "a number" if rows.addressing == "whole" else "a prime of its own"
-        other = "a larger" if sizes is None and share <= MODULUS_MAX else "a smaller"
-        raise UsageError(
-            f"{spec.name}: {format_count(params)} parameters are {total} {unit} for {tables} tables, and each must get "
-            f"{each} from 2 to {MODULUS_MAX}: take {other} --params"
-        )
-    return Layout(spec, label, params, page_bytes, size, tuple(sizes))
+def check_unit(unit: str) -> None:
+    """Raise UsageError where there is no such unit."""
+    if unit not in UNITS:
+        raise UsageError(f"{unit!r} is none of the {len(UNITS)} units: {', '.join(UNITS)}")
 
 
-def _check(spec: LayoutSpec) -> None:
-    rows, orders = spec.rows, spec.ngrams.orders
+def check_ids(label: str, most: int, counted: str, unit: str) -> None:
+    """Raise UsageError where ``most`` ids do not fit 32 bits."""
+    if most > IDS_MAX:
+        way_out = "take --unit page or a smaller --params" if unit == "row" else "take a smaller --params"
+        raise UsageError(f"{label}: {most} {counted}s do not fit 32 bits ({IDS_MAX}): {way_out}")
+
+
+def check_spec(spec: LayoutSpec) -> None:
+    """Raise UsageError where the numbers of a spec make no sense, whatever its family."""
+    rows, orders, name = spec.rows, spec.ngrams.orders, spec.name
     if not orders or list(orders) != sorted(set(orders)) or orders[0] < 1 or orders[-1] > 16:
-        raise UsageError(f"{spec.name}: orders {list(orders)}: give distinct ones from 1 to 16, increasing, like 2,3")
+        raise UsageError(f"{name}: orders {list(orders)}: give distinct ones from 1 to 16, increasing, like 2,3")
     limits = (("heads", rows.heads, 1024), ("width", rows.width, 1 << 20), ("slots", rows.slots, 1 << 20))
     for what, value, most in limits:
         if value is not None and not 1 <= value <= most:
-            raise UsageError(f"{spec.name}: {what} = {value}: give 1 to {most}")
+            raise UsageError(f"{name}: {what} = {value}: give 1 to {most}")
     if not 0 <= spec.hash.seed < 1 << 64:
-        raise UsageError(f"{spec.name}: seed {spec.hash.seed}: give 0 to {(1 << 64) - 1}")
+        raise UsageError(f"{name}: seed {spec.hash.seed}: give 0 to {(1 << 64) - 1}")
     if (rows.addressing == "bucket") != (rows.slots is not None):
         raise UsageError(
-            f"{spec.name}: slots (S) = {rows.slots} with addressing {rows.addressing!r}: "
+            f"{name}: slots (S) = {rows.slots} with addressing {rows.addressing!r}: "
             "S (1 or more) is for layouts with buckets, and they need it"
         )
     if rows.addressing == "whole" and rows.heads != 1:
-        raise UsageError(f"{spec.name}: {rows.heads} heads, but it reads one row an order: leave --heads out")
+        raise UsageError(f"{name}: {rows.heads} heads, but it reads one row an order: leave --heads out")
+    given = [rows.params is not None, bool(rows.sizes), bool(rows.primes_from)]
+    if sum(given) != 1:
+        raise UsageError(f"{name}: {sum(given)} of params, sizes and primes_from are given: give 1 of them")

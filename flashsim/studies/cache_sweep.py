@@ -146,7 +146,7 @@ def check(cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warm
     for cell in cells:
         _capacities(cell, sizes, ways)
         if cell.layout:
-            cell.layout.plan(ways.unit)
+            cell.layout.addressing(ways.unit)
             if ways.split:
                 cell.layout.table_starts(ways.split, ways.unit)
         elif ways != Ways():
@@ -178,8 +178,8 @@ def run_cell(
         sweep = sweep_of(policy, capacities, cell.ids_below, backend)
     counted, by_token = Counted(), None
     if ways.by_class:
-        per_read = cell.layout.rows_per_read if ways.unit == "row" else 1
-        by_token = TokenReads(len(set(capacities)), cell.layout.plan(ways.unit).ids_per_order, per_read)
+        grouped = (cell.layout.heads, cell.layout.rows_per_read) if ways.unit == "row" else ()
+        by_token = TokenReads(len(set(capacities)), *grouped)
     for first, last in ((cell.begin, start), (start, cell.end)) if warmup else ((start, cell.end),):
         if first == start:
             sweep.mark()
@@ -190,7 +190,7 @@ def run_cell(
                 missed = np.zeros(len(rest), np.uint8)
                 sweep.run(rest, missed)
                 classes[kept] = missed
-                by_token.add(classes, step.orders)
+                by_token.add(classes, step.counts, cell.layout.pages_of(ids) if ways.unit == "row" else None)
             else:
                 sweep.run(ids[kept])
             counted += step if first == start else Counted()

@@ -12,7 +12,6 @@ from flashsim.errors import DataError, UsageError
 from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Tally, Trace, pieces, window
-from flashsim.units import parse_count
 
 _TRACE_STEP = 1 << 22  # references of a stored trace taken at a time
 
@@ -61,13 +60,13 @@ def cells_of(
 
 @dataclass(frozen=True)
 class Counted:
-    """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash. orders:
-    of a single step of a token stream, uint8, the orders that each token had in reach; valid until the next step."""
+    """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash. counts:
+    of a single step of a token stream, uint16, the ids that each token emitted; valid until the next step."""
 
     tokens: int = 0
     lookups: int = 0
     reads: int = 0
-    orders: np.ndarray | None = None
+    counts: np.ndarray | None = None
 
     def __add__(self, other: "Counted") -> "Counted":
         return Counted(self.tokens + other.tokens, self.lookups + other.lookups, self.reads + other.reads)
@@ -79,7 +78,7 @@ def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.
         for piece in pieces(cell.source, cell.layout, unit=cell.unit, begin=first, end=last, backend=backend):
             tally = Tally(cell.layout)
             tally.add(piece.orders)
-            yield piece.ids, Counted(tally.tokens, tally.lookups, len(piece.ids), piece.orders)
+            yield piece.ids, Counted(tally.tokens, tally.lookups, len(piece.ids), piece.counts)
         return
     trace = cell.source
     at, end = trace.reads_before(first), trace.reads_before(last)
@@ -125,7 +124,7 @@ def names_of(cell: Cell) -> dict[str, Any]:
         "synthetic": source["synthetic"],
         "layout": spec["name"],
         "S": spec["rows"]["slots"],
-        "params": parse_count(spec["rows"]["params"]),
+        "params": facts["layout"]["params_asked"],
         "label": facts["layout"]["label"] + ("" if facts["unit"] == "page" else f"-{facts['unit']}"),
         "unit": facts["unit"],
         "table_bytes": facts["layout"]["table_bytes"],

@@ -133,7 +133,7 @@ def check(cell: Cell, sizes: Sequence[int], window: int) -> list[int]:
             f"take {least} to {most}"
         )
     if cell.layout:
-        cell.layout.plan()
+        cell.layout.addressing()
     if cell.ids_below > PAGES_MAX:
         label = names_of(cell)["label"]
         raise UsageError(f"{label}: {cell.ids_below} ids, over {PAGES_MAX}: take a smaller --params")

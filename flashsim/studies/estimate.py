@@ -27,9 +27,10 @@ def estimate(
     """The :class:`Estimate` of running every cell under every policy at every cache size."""
     references, seconds, memory = 0, 0.0, []
     for cell in cells:
-        per_token = cell.layout.plan(cell.unit).ids_per_token if cell.layout else cell.source.facts["ids"] / max(
-            1, cell.source.facts["tokens"]
-        )  # fmt: skip
+        facts = {} if cell.layout else cell.source.facts
+        per_token = cell.layout.reads_per_token if cell.layout else facts["ids"] / max(1, facts["tokens"])
+        if cell.layout and cell.unit == "row":
+            per_token = cell.layout.rows_per_token
         reads = int(cell.tokens * per_token)
         for policy in policies:
             references += reads

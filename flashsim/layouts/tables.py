@@ -1,0 +1,230 @@
+"""Published tables: hash families "xor-multiply", "polynomial" and "identity", one or several layers a lookup.
+
+Each head of each order of each layer has a table of its own; a token reads one row of every one. Row ids count through
+the tables in that order: layers, then orders, then heads. Formulas: csim/csim.h, ``fs_table_rows``.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import accumulate
+
+import numpy as np
+
+from flashsim.errors import UsageError
+from flashsim.kernels.plan import FILLER, RESERVED, SUM, XOR, TablePlan
+from flashsim.layouts.addressing import Hashing, Placing, TableHashing
+from flashsim.layouts.derive import engram_multipliers, primes_above
+from flashsim.layouts.formats import row_bytes
+from flashsim.layouts.geometry import MODULUS_MAX, Layout, check_ids, check_unit
+from flashsim.layouts.placement import Placed, place
+from flashsim.layouts.primes import primes_near
+from flashsim.layouts.spec import LayoutSpec
+from flashsim.units import parse_bytes, parse_count
+
+
+@dataclass(frozen=True)
+class TableLayout(Layout):
+    """A layout of published tables.
+
+    vocabulary: uint32, shape (token ids,): the id that is hashed for each token id; None where they are the same.
+    vocabulary_size: ids that are hashed, from which Engram's multipliers follow; 0 = not known.
+    """
+
+    vocabulary: np.ndarray | None
+    vocabulary_size: int
+
+    @property
+    def vocabulary_sha256(self) -> str | None:
+        return None if self.vocabulary is None else sha256(self.vocabulary.tobytes()).hexdigest()
+
+    @property
+    def layers(self) -> int:
+        return max(1, len(self.spec.hash.layers))
+
+    @property
+    def reserved_rows(self) -> int:
+        """Rows at the end of each table that no n-gram hashes to."""
+        return int(self.spec.ngrams.missing == "reserved")
+
+    @property
+    def rows(self) -> int:
+        return self.spec.rows.padded or sum(self.sizes)
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """The first row of each table."""
+        return [0, *accumulate(self.sizes)][:-1]
+
+    @property
+    def params(self) -> int:
+        return sum(self.sizes) * self.spec.rows.width
+
+    @cached_property
+    def placed(self) -> Placed:
+        rows = self.spec.rows
+        firsts = self.firsts[:: len(self.sizes) // self.layers]
+        return place(self.name, self.spec.placement, self.page_bytes, rows.format, rows.width, self.rows, firsts)
+
+    @property
+    def pages(self) -> int:
+        return self.placed.pages
+
+    @property
+    def table_bytes(self) -> int:
+        return self.placed.table_bytes
+
+    @property
+    def reads_per_token(self) -> float:
+        return len(self.sizes) * self.placed.pages_per_row
+
+    def addressing(self, unit: str = "page", backend: str = "c") -> Hashing:
+        check_unit(unit)
+        check_ids(self.label, self.rows, "row", unit)
+        ngrams = self.spec.ngrams
+        first_as = {self.orders.index(order): stands_for for order, stands_for in ngrams.first_as.items()}
+        across = ngrams.boundary == "sequence"
+        rows = TableHashing(self.plan(), len(self.orders), backend, across, self.vocabulary, first_as)
+        return rows if unit == "row" else Placing(rows, self.placed.plan(self.firsts), backend)
+
+    def table_starts(self, by: str, unit: str = "page") -> list[int]:
+        if by == "order" and self.layers > 1:
+            raise UsageError(f"{self.name}: {self.layers} layers have {len(self.orders)} orders each: split it by head")
+        firsts = self.firsts if by == "head" else self.firsts[:: len(self.sizes) // len(self.orders)]
+        return firsts if unit == "row" else self.placed.first_pages(firsts)
+
+    def plan(self) -> TablePlan:
+        """The kernel plan of the rows."""
+        ngrams, family = self.spec.ngrams, self.spec.hash.family
+        depth, tables = self.orders[-1], len(self.sizes)
+        order_of = np.tile(np.repeat(np.array(self.orders), self.heads), self.layers)
+        sizes = np.array(self.sizes, np.uint64)
+        modulus = sizes - np.uint64(self.reserved_rows)
+        filler = ngrams.filler if ngrams.missing == "filler" else 0
+        if self.vocabulary is not None and ngrams.missing == "filler":
+            filler = int(self.vocabulary[filler])
+        coefficients = np.zeros((depth, tables), np.uint64)
+        for k in range(depth):
+            reaches = order_of > k
+            coefficients[k, reaches] = self._coefficients(k)[reaches]
+        return TablePlan(
+            op=SUM if family == "polynomial" else XOR,
+            word=self.spec.hash.word,
+            missing=RESERVED if ngrams.missing == "reserved" else FILLER,
+            filler=filler,
+            coefficients=coefficients,
+            modulus=modulus,
+            base=np.array(self.firsts, np.uint64),
+            order=order_of.astype(np.uint32),
+            reserved=(np.array(self.firsts) + modulus.astype(np.int64)).astype(np.uint32),
+        )
+
+    def _coefficients(self, k: int) -> np.ndarray:
+        """uint64, shape (tables,): what each table multiplies the token ``k`` back by, if it reaches that far."""
+        spec = self.spec.hash
+        if spec.family == "identity":
+            return np.ones(len(self.sizes), np.uint64)
+        if spec.family == "polynomial":
+            return np.array([pow(spec.radix, k, size) if k else 1 for size in self.sizes], np.uint64)
+        lists = self._multipliers
+        each = len(self.sizes) // len(lists)
+        return np.repeat(np.array([values[k] if k < len(values) else 0 for values in lists], np.uint64), each)
+
+    @cached_property
+    def _multipliers(self) -> list[list[int]]:
+        """One list for each layer or, where they are the orders' own, for each order."""
+        spec = self.spec.hash
+        if spec.multipliers:
+            return [list(values) for values in spec.multipliers]
+        depth = self.orders[-1]
+        return [engram_multipliers(spec.seed, layer, self.vocabulary_size, depth) for layer in spec.layers]
+
+
+def work_out(spec: LayoutSpec, label: str, vocabulary: np.ndarray | None, raw_ids: bool) -> TableLayout:
+    """The :class:`TableLayout` of ``spec``. vocabulary: uint32, the hashed id of each token id. raw_ids: hash the token
+    ids as they are where the spec wants mapped ones. Raises UsageError where the numbers do not work out."""
+    _check(spec)
+    rows, page_bytes = spec.rows, parse_bytes(spec.placement.page)
+    if page_bytes % 512 or not 512 <= page_bytes <= 1 << 30:
+        raise UsageError(f"{spec.name}: a page of {page_bytes} B: take a multiple of 512 B, at most 1 GiB")
+    size, layers = row_bytes(rows.format, rows.width), max(1, len(spec.hash.layers))
+    groups = layers * len(spec.ngrams.orders)
+    tables = groups * rows.heads
+    if rows.sizes:
+        sizes = list(rows.sizes)
+    elif rows.primes_from:
+        sizes = primes_above(rows.primes_from, groups, rows.heads)
+    else:
+        sizes = primes_near(parse_count(rows.params) // rows.width, tables) or []
+    if len(sizes) != tables or min(sizes) < 2 or max(sizes) > MODULUS_MAX:
+        raise UsageError(
+            f"{spec.name}: {len(sizes)} sizes for {tables} tables, each from 2 to {MODULUS_MAX} rows: layers x orders "
+            "x heads are the tables; give each a size, or another params"
+        )
+    if rows.padded and rows.padded < sum(sizes):
+        raise UsageError(f"{spec.name}: padded to {rows.padded} rows, and its tables have {sum(sizes)}: give more")
+    known, vocabulary = _vocabulary(spec, vocabulary, raw_ids)
+    params = sum(sizes) * rows.width if spec.fixed else parse_count(rows.params)
+    made = TableLayout(spec, label, params, page_bytes, size, tuple(sizes), vocabulary, known)
+    check_ids(label, made.placed.pages, "page", "page")
+    return made
+
+
+def _vocabulary(spec: LayoutSpec, vocabulary: np.ndarray | None, raw_ids: bool) -> tuple[int, np.ndarray | None]:
+    """How many ids are hashed, and the map to them."""
+    wanted = spec.vocabulary
+    if not wanted.mapped:
+        if vocabulary is not None or raw_ids:
+            raise UsageError(f"{spec.name} hashes the tokenizer's own ids: 0 maps: leave --vocab-map, --raw-ids out")
+        return wanted.size, None
+    if vocabulary is None:
+        if not raw_ids:
+            size = f"{wanted.size:,} " if wanted.size else ""
+            raise UsageError(
+                f"{spec.name} hashes {size}compressed ids, not the tokenizer's (0 maps given): give --vocab-map "
+                "ids.npy (`flashsim corpus vocab-map tokenizer.json` makes it), or --raw-ids to hash those of the file"
+            )
+        if not wanted.size and not spec.hash.multipliers:
+            raise UsageError(f"{spec.name}: its multipliers follow from the map's size (0 known): give --vocab-map")
+        return wanted.size, None
+    held = int(vocabulary.max(initial=-1)) + 1
+    if held == 0 or (wanted.size and held != wanted.size):
+        raise UsageError(
+            f"--vocab-map: {held:,} compressed ids, {spec.name} was made for {wanted.size:,}, and every multiplier "
+            "follows from that: take the map of its own tokenizer"
+        )
+    if spec.ngrams.filler >= len(vocabulary):
+        raise UsageError(f"--vocab-map: {len(vocabulary)} ids, none for the filler {spec.ngrams.filler}: take its own")
+    return held, vocabulary.astype(np.uint32)
+
+
+def _check(spec: LayoutSpec) -> None:
+    name, ngrams, rows, family = spec.name, spec.ngrams, spec.rows, spec.hash.family
+    layers, orders = spec.hash.layers, ngrams.orders
+    if rows.addressing == "bucket":
+        raise UsageError(f"{name}: buckets ({rows.slots} slots) are for family mix64: take addressing heads")
+    if ngrams.missing == "skip":
+        raise UsageError(f"{name}: family {family} reads all {len(orders)} orders always: missing = filler or reserved")
+    if not 0 <= ngrams.filler < 2**31:
+        raise UsageError(f"{name}: filler {ngrams.filler}: give a token id from 0")
+    if len(set(layers)) != len(layers) or min(layers, default=0) < 0:
+        raise UsageError(f"{name}: layers {list(layers)}: give distinct numbers from 0")
+    if bad := [order for order in ngrams.first_as if order not in orders[:-1]]:
+        raise UsageError(f"{name}: first_as for order {bad[0]}: give orders below the largest, {orders[-1]}")
+    if (spec.hash.radix != 0) != (family == "polynomial") or not 0 <= spec.hash.radix < 1 << 31:
+        raise UsageError(f"{name}: radix {spec.hash.radix} with family {family}: polynomial takes one, below 2^31")
+    lists = spec.hash.multipliers
+    if family != "xor-multiply":
+        if lists or (layers and family == "identity") or (family == "identity" and orders != (1,)):
+            raise UsageError(f"{name}: {len(lists)} lists of multipliers, orders {list(orders)} with family {family}")
+        return
+    if not lists and not layers:
+        raise UsageError(f"{name}: 0 multipliers and 0 layers to draw them for: give either")
+    by_order = [max(orders)] * max(1, len(layers)) if len(lists) != len(orders) or layers else list(orders)
+    if lists and [len(values) for values in lists] != by_order:
+        raise UsageError(
+            f"{name}: {len(lists)} lists of multipliers of {[len(values) for values in lists]}: give {max(orders)} for "
+            "each layer or, with 0 layers, each order's own"
+        )
+    if any(not 0 <= value < 1 << 63 for values in lists for value in values):
+        raise UsageError(f"{name}: a multiplier outside 0 to 2^63: give the published ones")
