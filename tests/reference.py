@@ -113,3 +113,51 @@ def lru(trace, capacity: int) -> list[bool]:
         if len(cache) > capacity:
             cache.popitem(last=False)
     return missed
+
+
+def published_rows(spec, sizes, ids, starts, multipliers):
+    """Row ids of each token of a published table, from its published rule: a list of lists. multipliers: by layer, or
+    by order where the orders have their own; of the family xor-multiply."""
+    firsts = [sum(sizes[:table]) for table in range(len(sizes))]
+    begins = [0] if spec.ngrams.boundary == "sequence" else sorted({0, *starts})
+    for position in range(len(ids)):
+        begin = max(start for start in begins if start <= position)
+        rows = []
+        for layer in range(max(1, len(spec.hash.layers))):
+            for index, order in enumerate(spec.ngrams.orders):
+                gram = []
+                for back in range(order):
+                    there = position - back >= begin
+                    gram.append(ids[position - back] if there else spec.ngrams.filler)
+                missing = position - order + 1 < begin
+                if position - order + 1 == begin and order in spec.ngrams.first_as:
+                    gram[-1] = spec.ngrams.first_as[order]
+                for _ in range(spec.rows.heads):
+                    table = len(rows)
+                    reserved = spec.ngrams.missing == "reserved"
+                    modulus = sizes[table] - reserved
+                    if reserved and missing:
+                        row = modulus
+                    elif spec.hash.family == "polynomial":
+                        row = sum(token * spec.hash.radix**back for back, token in enumerate(gram)) % modulus
+                    elif spec.hash.family == "identity":
+                        row = gram[0] % modulus
+                    else:
+                        by_order = len(multipliers) == len(spec.ngrams.orders) and not spec.hash.layers
+                        factors, mix = multipliers[index if by_order else layer], 0
+                        for token, factor in zip(gram, factors, strict=False):
+                            mix ^= signed(token * factor, spec.hash.word)
+                        row = mix % modulus
+                    rows.append(firsts[table] + row)
+        yield rows
+
+
+def signed(number: int, bits: int) -> int:
+    """``number`` wrapped to a two's-complement integer of ``bits`` bits."""
+    number &= (1 << bits) - 1
+    return number - (1 << bits) if number >> (bits - 1) else number
+
+
+def pages_of_bytes(start: int, size: int, page: int) -> list[int]:
+    """The pages that hold bytes [start, start + size)."""
+    return sorted({byte // page for byte in range(start, start + size)})

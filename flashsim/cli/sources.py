@@ -86,8 +86,9 @@ class Sources:
         """Every layout at every size; ``slots`` multiply those that have buckets."""
         from flashsim.layouts import layout, load_spec
 
-        specs = {name: load_spec(name) for name in self.names or LAYOUTS}
-        names, has_slots = list(specs), [name for name in specs if specs[name].rows.slots is not None]
+        names = self.names or LAYOUTS
+        specs = {name: load_spec(name) for name in names}
+        has_slots = [name for name in specs if specs[name].rows.slots is not None]
         if self.slots and not has_slots:
             raise UsageError(
                 f"--S {self.slots[0]}: none of the {len(names)} layouts has buckets: add --layout pagegram"
@@ -100,7 +101,8 @@ class Sources:
                              "with: leave it out")  # fmt: skip
         sizes, made = self.params or [parse_count(size) for size in self.default_params], []
         for at, size in enumerate(sizes):
-            for name, spec in specs.items():
+            for name in names:
+                spec = specs[name]
                 if spec.fixed and at:
                     continue  # it has one size
                 values = self.values if spec.vocabulary.mapped else self.values | {"vocab_map": None, "raw_ids": None}

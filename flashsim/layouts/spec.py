@@ -35,10 +35,11 @@ class Ngrams(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 class Vocabulary(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The ids that are hashed. size: how many there are, 0 = not known. mapped: they are not the tokenizer's own but a
-    map's (``--vocab-map``), as Engram's compressed ones."""
+    map's (``--vocab-map``), as Engram's compressed ones; raw: how many the tokenizer's own are, where that is known."""
 
     size: int = 0
     mapped: bool = False
+    raw: int = 0
 
 
 class Hash(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -82,9 +82,11 @@ class TableLayout(Layout):
         check_unit(unit)
         check_ids(self.label, self.rows, "row", unit)
         ngrams = self.spec.ngrams
-        first_as = {self.orders.index(order): stands_for for order, stands_for in ngrams.first_as.items()}
-        across = ngrams.boundary == "sequence"
-        rows = TableHashing(self.plan(), len(self.orders), backend, across, self.vocabulary, first_as)
+        plan, across = self.plan(), ngrams.boundary == "sequence"
+        first_as = {
+            table: ngrams.first_as[order] for table, order in enumerate(plan.order.tolist()) if order in ngrams.first_as
+        }
+        rows = TableHashing(plan, len(self.orders), backend, across, self.vocabulary, first_as)
         return rows if unit == "row" else Placing(rows, self.placed.plan(self.firsts), backend)
 
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
@@ -125,13 +127,14 @@ class TableLayout(Layout):
         if spec.family == "identity":
             return np.ones(len(self.sizes), np.uint64)
         if spec.family == "polynomial":
-            return np.array([pow(spec.radix, k, size) if k else 1 for size in self.sizes], np.uint64)
-        lists = self._multipliers
+            moduli = [size - self.reserved_rows for size in self.sizes]
+            return np.array([pow(spec.radix, k, modulus) if k else 1 for modulus in moduli], np.uint64)
+        lists = self.multipliers
         each = len(self.sizes) // len(lists)
         return np.repeat(np.array([values[k] if k < len(values) else 0 for values in lists], np.uint64), each)
 
     @cached_property
-    def _multipliers(self) -> list[list[int]]:
+    def multipliers(self) -> list[list[int]]:
         """One list for each layer or, where they are the orders' own, for each order."""
         spec = self.spec.hash
         if spec.multipliers:
@@ -163,6 +166,8 @@ def work_out(spec: LayoutSpec, label: str, vocabulary: np.ndarray | None, raw_id
         )
     if rows.padded and rows.padded < sum(sizes):
         raise UsageError(f"{spec.name}: padded to {rows.padded} rows, and its tables have {sum(sizes)}: give more")
+    if spec.hash.family == "polynomial" and spec.ngrams.orders[-1] * max(sizes) >= 1 << 32:
+        raise UsageError(f"{spec.name}: sums over {max(sizes)} rows pass 2^63: polynomial tables take fewer")
     known, vocabulary = _vocabulary(spec, vocabulary, raw_ids)
     params = sum(sizes) * rows.width if spec.fixed else parse_count(rows.params)
     made = TableLayout(spec, label, params, page_bytes, size, tuple(sizes), vocabulary, known)
@@ -176,6 +181,8 @@ def _vocabulary(spec: LayoutSpec, vocabulary: np.ndarray | None, raw_ids: bool) 
     if not wanted.mapped:
         if vocabulary is not None or raw_ids:
             raise UsageError(f"{spec.name} hashes the tokenizer's own ids: 0 maps: leave --vocab-map, --raw-ids out")
+        if not wanted.size and spec.hash.layers and not spec.hash.multipliers and spec.hash.family == "xor-multiply":
+            raise UsageError(f"{spec.name}: multipliers follow from vocabulary.size, which is 0: give it, or them")
         return wanted.size, None
     if vocabulary is None:
         if not raw_ids:
@@ -184,11 +191,11 @@ def _vocabulary(spec: LayoutSpec, vocabulary: np.ndarray | None, raw_ids: bool) 
                 f"{spec.name} hashes {size}compressed ids, not the tokenizer's (0 maps given): give --vocab-map "
                 "ids.npy (`flashsim corpus vocab-map tokenizer.json` makes it), or --raw-ids to hash those of the file"
             )
-        if not wanted.size and not spec.hash.multipliers:
+        if not (wanted.size or wanted.raw) and not spec.hash.multipliers:
             raise UsageError(f"{spec.name}: its multipliers follow from the map's size (0 known): give --vocab-map")
-        return wanted.size, None
-    held = int(vocabulary.max(initial=-1)) + 1
-    if held == 0 or (wanted.size and held != wanted.size):
+        return wanted.size or wanted.raw, None
+    held = int(vocabulary.max()) + 1
+    if wanted.size and held != wanted.size:
         raise UsageError(
             f"--vocab-map: {held:,} compressed ids, {spec.name} was made for {wanted.size:,}, and every multiplier "
             "follows from that: take the map of its own tokenizer"
@@ -213,6 +220,8 @@ def _check(spec: LayoutSpec) -> None:
         raise UsageError(f"{name}: first_as for order {bad[0]}: give orders below the largest, {orders[-1]}")
     if (spec.hash.radix != 0) != (family == "polynomial") or not 0 <= spec.hash.radix < 1 << 31:
         raise UsageError(f"{name}: radix {spec.hash.radix} with family {family}: polynomial takes one, below 2^31")
+    if spec.hash.word == 32 and family != "xor-multiply":
+        raise UsageError(f"{name}: word 32 with family {family}: only xor-multiply has it")
     lists = spec.hash.multipliers
     if family != "xor-multiply":
         if lists or (layers and family == "identity") or (family == "identity" and orders != (1,)):

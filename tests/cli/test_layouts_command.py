@@ -1,6 +1,6 @@
 """flashsim layouts: the list, and one layout in figures."""
 
-from flashsim.layouts import preset_names
+from flashsim.layouts import load_spec, preset_names
 
 
 def shown(out):
@@ -12,7 +12,10 @@ def test_list(flashsim):
     code, out, err = flashsim("layouts")
     assert (code, err) == (0, "")
     assert [line.split()[0] for line in out.splitlines()] == preset_names()
-    assert all("PageGram report" in line for line in out.splitlines())
+    assert sum("PageGram report" in line for line in out.splitlines()) == 3
+    assert [line.split()[0] for line in out.splitlines() if "UNCERTAIN" in line] == [
+        name for name in preset_names() if load_spec(name).uncertain
+    ]
 
 
 def test_show_the_reports_pagegram(flashsim):
@@ -34,7 +37,11 @@ def test_a_last_page_that_is_not_full_counts_as_a_page(flashsim):
 
 def test_show_the_others(flashsim):
     flat = shown(flashsim("layouts", "show", "flat", "--params", "200M")[1])
-    assert flat["rows"] == "520,832" and flat["rows a page"] == "21" and flat["row"] == "384 x nf4 = 194 B"
+    assert (
+        flat["rows"] == "520,832; a token reads 2"
+        and flat["rows a page"] == "21"
+        and flat["row"] == "384 x nf4 = 194 B"
+    )
     out = flashsim("layouts", "show", "engram", "--params", "200M")[1]
     engram = shown(out)
     assert engram["reads/token, no cache"] == "16" and engram["rows a page"] == "120"

@@ -33,9 +33,14 @@ def file(tmp_path):
     return path
 
 
-def test_presets_are_the_reports():
-    assert preset_names() == ["engram", "flat", "pagegram"]
+def test_presets_are_the_reports_and_the_published_ones():
+    assert preset_names() == [
+        "deepseek-v4.1", "engram", "engram-27b", "engram-demo", "flat", "gemma-3n", "longcat-2.0", "longcat-flash-lite",
+        "modded-nanogpt", "over-encoding", "pagegram", "qwen3.8-flash-next",
+    ]  # fmt: skip
     for name in preset_names():
+        assert load_spec(name).name == name and load_spec(name).title and load_spec(name).source
+    for name in ("engram", "flat", "pagegram"):
         spec = load_spec(name)
         assert spec.name == name and spec.title and "PageGram report" in spec.source
         assert spec.ngrams.orders == (2, 3) and spec.rows.params == "20B" and spec.placement.page == "4KiB"
@@ -62,7 +67,7 @@ def test_a_copy_of_a_preset_may_keep_its_name_but_a_changed_one_may_not(tmp_path
     ("seed = 5", "layuot = 5", r"unknown field `layuot` at \$\.hash"),
     ('name = "own"', 'name = "own"\nlayuot = 1', r"unknown field `layuot` at \$ "),
     ("slots = 2", "slot = 2", r"unknown field `slot` at \$\.rows"),
-    ('params = "1M"', "params = 1000000", r"expected `str`, got `int` at \$\.rows\.params"),
+    ('params = "1M"', "params = 1000000", r"expected `str \| null`, got `int` at \$\.rows\.params"),
     ("width = 32", 'width = "32"', r"expected `int`, got `str` at \$\.rows\.width"),
     ("width = 32", "width = 32.5", r"\$\.rows\.width"),
     ("orders = [1, 4]", 'orders = [1, "4"]', r"\$\.ngrams\.orders\[1\]"),
@@ -99,7 +104,7 @@ def test_what_is_no_text(file):
 @pytest.mark.parametrize("name", ["", "Flat", "pagegran", "own", "flat.toml", "nowhere/own.toml", ".", "/"])
 def test_unknown_names_list_the_known_ones(file, monkeypatch, name):
     monkeypatch.chdir(file.parent)
-    with pytest.raises(UsageError, match="3 presets, engram, flat, pagegram"):
+    with pytest.raises(UsageError, match=r"12 presets, deepseek-v4\.1, engram, .*flat"):
         layout(name)
 
 
