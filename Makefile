@@ -20,7 +20,7 @@ bench: $(BUILT)
 $(BUILT): pyproject.toml $(wildcard csim/*)
 	./tools/make-venv $(PYTHON) $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[text,dev]'
+	$(BIN)/pip install --quiet --editable '.[text,weights,dev]'
 	touch $@
 
 clean:

@@ -27,6 +27,12 @@ class Listed(click.ParamType):
             return self.fail(str(error), param, ctx)
 
 
+_VALUES = (
+    "heads", "width", "orders", "row_format", "seed", "page", "placement", "base", "resident", "vocab_map", "raw_ids",
+    "weights", "tensor",
+)  # fmt: skip
+
+
 def layout_values(command: Callable) -> Callable:
     """Add the options that change a layout's values; the command gets them as the dict ``values``, for ``layout()``."""
     options = (
@@ -58,17 +64,21 @@ def layout_values(command: Callable) -> Callable:
             help="Id that is hashed for each token id (Engram's compressed vocabulary).",
         ),
         click.option("--raw-ids", is_flag=True, default=None, help="Hash the file's ids where a map is wanted."),
+        click.option(
+            "--weights",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="A .gguf or .safetensors file: where the table begins in it, and its row format.",
+        ),
+        click.option("--tensor", multiple=True, metavar="NAME", help="Its matrix: of the table, or one a layer."),
     )
 
     @functools.wraps(command)
-    def with_values(*args, heads, width, orders, row_format, seed, page, placement, base, resident, vocab_map, raw_ids,
-                    **kwargs):  # fmt: skip
-        values = {
-            "heads": heads, "width": width, "orders": orders, "row_format": row_format, "seed": seed, "page": page,
-            "placement": placement, "base": base if base is None or len(base) > 1 else base[0], "resident": resident,
-            "vocab_map": vocab_map, "raw_ids": raw_ids,
-        }  # fmt: skip
-        return command(*args, values=values, **kwargs)
+    def with_values(*args, **kwargs):
+        values = {name: kwargs.pop(name) for name in _VALUES}
+        if values["base"] is not None and len(values["base"]) == 1:
+            values["base"] = values["base"][0]
+        return command(*args, values=values | {"tensor": values["tensor"] or None}, **kwargs)
 
     for option in reversed(options):
         with_values = option(with_values)

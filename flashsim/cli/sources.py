@@ -62,7 +62,8 @@ class Sources:
 
         beside = [csv.with_suffix(ending) for ending in (".csv", ".json", ".svg", ".png")]
         layouts = [Path(name) for name in self.names if name.endswith(".toml")]
-        refuse_inputs(beside, [*self.paths, *layouts, self.token_options.documents, *more])
+        refuse_inputs(beside, [*self.paths, *layouts, self.token_options.documents, self.values["vocab_map"],
+                                self.values["weights"], *more])  # fmt: skip
 
     def facts(self, opened: list, layouts: list) -> dict:
         """What a result has to say of what was run."""

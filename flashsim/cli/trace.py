@@ -52,7 +52,8 @@ def command(
         check_export(kind, unit)
         require_writable(export_path(output, kind))
     if output.suffix == ".npy":  # else write_trace refuses it
-        refuse_inputs([output, output.with_suffix(".counts.npy")], [corpus, token_options.documents])
+        read = [corpus, token_options.documents, values["vocab_map"], values["weights"]]
+        refuse_inputs([output, output.with_suffix(".counts.npy")], read)
     with tqdm(total=end - begin, unit=" tokens", unit_scale=True, disable=None, desc=made.label) as bar:
         facts = write_trace(
             output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, progress=bar.update

@@ -11,6 +11,7 @@ from flashsim.layouts import mixed, tables
 from flashsim.layouts.geometry import UNITS, Layout, check_spec
 from flashsim.layouts.spec import LayoutSpec, load_spec, preset_names
 from flashsim.layouts.vocabulary import load_map
+from flashsim.layouts.weights import based_on
 from flashsim.units import format_count, parse_bytes, parse_count
 
 __all__ = ["UNITS", "Layout", "LayoutSpec", "layout", "load_spec", "preset_names"]
@@ -52,6 +53,8 @@ def layout(
     resident: tuple[str, ...] | None = None,
     vocab_map: str | Path | None = None,
     raw_ids: bool | None = None,
+    weights: str | Path | None = None,
+    tensor: tuple[str, ...] | None = None,
 ) -> Layout:
     """The layout called ``name`` (a preset or a TOML file) with some of its values replaced.
 
@@ -59,7 +62,8 @@ def layout(
     orders: n of each n-gram. row_format: see formats.py. seed: of the hash. page: "4KiB".
     placement: "page-aligned", "packed" or "planar". base: byte at which the table begins in its file, or one a layer.
     resident: parts of a planar table that are kept in RAM. vocab_map: .npy with the id that is hashed for each token
-    id, where a layout hashes ids of its own. raw_ids: hash the token ids there all the same.
+    id, where a layout hashes ids of its own. raw_ids: hash the token ids there all the same. weights: a .gguf or
+    .safetensors file, whose matrices ``tensor`` (one, or one a layer) say where the table begins and in which format.
     Raises UsageError where the values do not make a table.
     """
     spec = load_spec(name)
@@ -87,11 +91,21 @@ def layout(
     slots = [f"S{spec.rows.slots}"] if spec.rows.slots is not None else []
     size = [] if spec.fixed else [format_count(parse_count(spec.rows.params))]
     label = "-".join([spec.name, *slots, *size, *marks, *(["raw-ids"] if raw_ids else [])])
-    if spec.hash.family == "mix64":
-        if vocab_map is not None or raw_ids:
-            raise UsageError(f"{spec.name} hashes the tokenizer's own ids: 0 maps: leave --vocab-map, --raw-ids out")
-        return mixed.work_out(spec, label)
-    return tables.work_out(spec, label, None if vocab_map is None else load_map(vocab_map), bool(raw_ids))
+    if spec.hash.family != "mix64":
+        made = tables.work_out(spec, label, None if vocab_map is None else load_map(vocab_map), bool(raw_ids))
+    elif vocab_map is not None or raw_ids:
+        raise UsageError(f"{spec.name} hashes the tokenizer's own ids: 0 maps: leave --vocab-map, --raw-ids out")
+    else:
+        made = mixed.work_out(spec, label)
+    if weights is None and not tensor:
+        return made
+    if weights is None or not tensor or base is not None:
+        raise UsageError("--weights, --tensor and no --base: 1 file and its tensors say where the table begins")
+    based = based_on(spec, weights, tensor, made.layer_rows)
+    if row_format is not None and based.rows.format != row_format:
+        raise UsageError(f"--row-format {row_format}: {tensor[0]} is {based.rows.format}: 2 formats, leave it out")
+    asked |= {"base": based.placement.base, "row_format": based.rows.format}
+    return layout(name, S=S, params=params, vocab_map=vocab_map, raw_ids=raw_ids, **asked)
 
 
 def _replaced(spec: LayoutSpec, section: str, **values: Any) -> LayoutSpec:

@@ -104,6 +104,11 @@ class Layout(ABC):
         return None
 
     @property
+    def layer_rows(self) -> list[int]:
+        """Rows of each layer that has tables of its own."""
+        return [self.rows]
+
+    @property
     def rows_per_read(self) -> int:
         """Heads of one n-gram whose rows come with the same page, whatever their slots: one read serves them all."""
         return 1

@@ -153,11 +153,14 @@ def place(
     """Where the ``rows`` rows of layout ``name`` lie; ``firsts``: the first row of each layer. Raises UsageError."""
     parts = part_bytes(row_format, width)
     bases = placement.base if isinstance(placement.base, tuple) else (placement.base,)
-    if len(bases) > 1 and len(bases) != len(firsts):
-        raise UsageError(f"{name}: {len(bases)} bases for {len(firsts)} layers: give 1, or 1 for each layer")
+    each = len(parts) if placement.rule == "planar" else 1  # bases of one layer, at most
+    if len(bases) not in {1, len(firsts), len(firsts) * each}:
+        of_parts = f", or 1 for each of their {each} parts" if each > 1 else ""
+        raise UsageError(f"{name}: {len(bases)} bases for {len(firsts)} layers: give 1, or 1 for each layer{of_parts}")
     if min(bases, default=-1) < 0 or max(bases) >= _BYTES_MAX:
         raise UsageError(f"{name}: base {bases[:1]}: give bytes from the start of the file, 0 to 2^62")
-    firsts = list(firsts) if len(bases) > 1 else [0]
+    firsts = list(firsts) if len(bases) >= len(firsts) else [0]
+    each = len(bases) // len(firsts)
     planar, aligned = placement.rule == "planar", placement.rule == "page-aligned"
     if unknown := [part for part in placement.resident if part not in parts]:
         raise UsageError(f"{name}: no part {unknown[0]!r} in {row_format}, it has {len(parts)}: {', '.join(parts)}")
@@ -179,8 +182,10 @@ def place(
     regions = tuple(parts.items()) if planar else (("rows", size),)
     counts = np.diff([*firsts, rows]).tolist()
     starts: list[list[int]] = [[] for _ in regions]
-    for base, count in zip(bases, counts, strict=True):
+    for group, count in enumerate(counts):
+        base = bases[group * each]
         for at, (_, part) in enumerate(regions):
+            base = bases[group * each + at] if each > 1 else base
             starts[at].append(base)
             base = -(-(base + count * part) // page_bytes) * page_bytes  # the next region begins on a page
     placed = Placed(

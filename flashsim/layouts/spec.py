@@ -91,7 +91,8 @@ class Placement(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     rule: "page-aligned" = a row (or a bucket that fits) never straddles pages; "packed" = rows back to back; "planar" =
         each part of the rows (weights, scales, biases) in a region of its own.
-    page: the unit of a read. base: byte at which the table begins in its file, or one for each layer.
+    page: the unit of a read. base: byte at which the table begins in its file, or one for each layer or, planar, for
+        each part of each layer.
     shards: equal parts, each of which begins on a page. resident: parts that are kept in RAM (planar).
     """
 

@@ -60,11 +60,19 @@ class TableLayout(Layout):
     def params(self) -> int:
         return sum(self.sizes) * self.spec.rows.width
 
+    @property
+    def layer_firsts(self) -> list[int]:
+        """The first row of each layer."""
+        return self.firsts[:: len(self.sizes) // self.layers]
+
+    @property
+    def layer_rows(self) -> list[int]:
+        return np.diff([*self.layer_firsts, sum(self.sizes)]).tolist()
+
     @cached_property
     def placed(self) -> Placed:
-        rows = self.spec.rows
-        firsts = self.firsts[:: len(self.sizes) // self.layers]
-        return place(self.name, self.spec.placement, self.page_bytes, rows.format, rows.width, self.rows, firsts)
+        rows, placement = self.spec.rows, self.spec.placement
+        return place(self.name, placement, self.page_bytes, rows.format, rows.width, self.rows, self.layer_firsts)
 
     @property
     def pages(self) -> int:
