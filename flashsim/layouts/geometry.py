@@ -75,8 +75,8 @@ class Layout(ABC):
         return self.pages if unit == "page" else self.rows
 
     def unit_bytes(self, unit: str = "page") -> int:
-        """Bytes of one ``unit``."""
-        return self.page_bytes if unit == "page" else self.row_bytes
+        """Bytes of one ``unit`` on the drive."""
+        return self.page_bytes if unit == "page" else self.drive_row_bytes
 
     @property
     def rows_per_token(self) -> int:

@@ -10,6 +10,7 @@ from flashsim.errors import UsageError
 from flashsim.layouts import layout
 from flashsim.studies.cache_sweep import Ways, sweep_cache
 from flashsim.tokens.stream import TokenStream
+from flashsim.trace import trace_ids
 
 LAYOUTS = {
     "flat": layout("flat", params="2M"),
@@ -74,6 +75,21 @@ def test_a_cache_of_rows_reads_a_page_for_all_rows_of_an_ngram_in_it(name, small
         assert row.misses == sum(counts)
         assert row.token_reads_max == max(counts)
         assert row.reads == sum(len(ids) for ids in pages[WARMUP:])
+
+
+@pytest.mark.parametrize("values", [{}, {"row_format": "bf16"}, {"page": "512B"}])
+def test_a_missed_row_that_straddles_reads_every_page_that_it_touches(small, values):
+    made = layout("qwen3.8-flash-next", **values)
+    table = run(small, made, unit="row", entry_bytes=16, per_token=True)
+    rows = trace_ids(small, made, unit="row").reshape(len(small), 16).tolist()
+    for row, size in zip(table.itertuples(), BYTES, strict=True):
+        counts = []
+        for ids, missed in zip(rows, missed_by_token(rows, size // (made.row_bytes + 16)), strict=True):
+            pages = [reference.pages_of_bytes(id * made.row_bytes, made.row_bytes, made.page_bytes) for id in ids]
+            counts.append(sum(len(touched) for touched, flag in zip(pages, missed, strict=True) if flag))
+        assert row.misses == sum(counts[WARMUP:]) and row.token_reads_max == max(counts[WARMUP:])
+        pages = run(small, made).reads.iloc[0]
+        assert row.reads == pages  # with no cache, as many as a cache of pages is asked for
 
 
 @pytest.mark.parametrize("unit", ["page", "row"])
