@@ -123,6 +123,20 @@ struct fs_place_plan {
 int64_t fs_place(const struct fs_place_plan *plan, const uint32_t *rows, const uint16_t *row_counts, int64_t tokens,
                  uint32_t *out, int64_t out_capacity, uint16_t *counts);
 
+/* ---- match.c: the longest n-gram of a set ----------------------------------------------------------------------------
+ *
+ * The set is a trie over tokens, newest first, in one hash table of `mask` + 1 slots (a power of two) of two words, with
+ * linear probing from mix(key) & mask. A slot's first word is its key, the parent and the next older token:
+ *     (x0 << 32) | x1 below the root, (2^31 + parent's node) << 32 | x_k further down; all ones = empty
+ * its second the node's number in the lower half and in the upper one the row of the n-gram that ends there, 2^32 - 1 =
+ * none. Tokens and nodes are below 2^31. At least one slot is empty.
+ *
+ * A token emits the row of the longest n-gram of 2 to `depth` tokens that ends with it, or nothing. counts: NULL, or one
+ * a token. Other arguments, and what is returned, as with fs_mix_address; room for one id a token. */
+int64_t fs_match(const uint64_t *slots, uint64_t mask, uint32_t depth, const uint32_t *ids, int64_t ids_count,
+                 int64_t first, const int64_t *starts, int64_t starts_count, uint32_t *out, int64_t out_capacity,
+                 uint16_t *counts);
+
 /* ---- lru.c: exact LRU at up to FS_LRU_LANES capacities in one pass ------------------------------------------------
  *
  * An LRU cache of C pages holds the C pages touched last. So there is a time tau_C such that a page is in the cache

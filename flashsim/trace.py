@@ -123,7 +123,7 @@ def layout_facts(layout: Layout) -> dict[str, Any]:
         "row_bytes": layout.row_bytes,
         "pages": layout.pages,
         "table_bytes": layout.table_bytes,
-        "vocabulary_sha256": layout.vocabulary_sha256,
+        "data_sha256": layout.data_sha256,
     }
 
 

@@ -12,6 +12,7 @@ void *copy(const void *from, size_t bytes); /* on the heap and of exact size: a 
 
 int check_address(void);
 int check_lru(void);
+int check_match(void);
 int check_stack(void);
 int check_policies(void);
 int check_queues(void);

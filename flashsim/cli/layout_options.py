@@ -29,7 +29,7 @@ class Listed(click.ParamType):
 
 _VALUES = (
     "heads", "width", "orders", "row_format", "seed", "page", "placement", "base", "resident", "vocab_map", "raw_ids",
-    "weights", "tensor",
+    "ngram_set", "weights", "tensor",
 )  # fmt: skip
 
 
@@ -64,6 +64,12 @@ def layout_values(command: Callable) -> Callable:
             help="Id that is hashed for each token id (Engram's compressed vocabulary).",
         ),
         click.option("--raw-ids", is_flag=True, default=None, help="Hash the file's ids where a map is wanted."),
+        click.option(
+            "--ngram-set",
+            type=click.Path(path_type=Path),
+            metavar="FILE.npy",
+            help="The n-grams that have rows (longest-match layouts).",
+        ),
         click.option(
             "--weights",
             type=click.Path(path_type=Path),

@@ -62,8 +62,8 @@ class Sources:
 
         beside = [csv.with_suffix(ending) for ending in (".csv", ".json", ".svg", ".png")]
         layouts = [Path(name) for name in self.names if name.endswith(".toml")]
-        refuse_inputs(beside, [*self.paths, *layouts, self.token_options.documents, self.values["vocab_map"],
-                                self.values["weights"], *more])  # fmt: skip
+        refuse_inputs(beside, [*self.paths, *layouts, self.token_options.documents, *more,
+                                *(self.values[name] for name in ("vocab_map", "ngram_set", "weights"))])  # fmt: skip
 
     def facts(self, opened: list, layouts: list) -> dict:
         """What a result has to say of what was run."""
@@ -94,9 +94,11 @@ class Sources:
             raise UsageError(
                 f"--S {self.slots[0]}: none of the {len(names)} layouts has buckets: add --layout pagegram"
             )
-        for given, option in (("vocab_map", "--vocab-map"), ("raw_ids", "--raw-ids")):
-            if self.values[given] is not None and not any(spec.vocabulary.mapped for spec in specs.values()):
-                raise UsageError(f"{option}: none of the {len(names)} layouts hashes ids of its own: leave it out")
+        taken = {name: _taken_by(spec) for name, spec in specs.items()}
+        for option in sorted(_OF_SOME):
+            if self.values[option] is not None and not any(option in options for options in taken.values()):
+                written = "--" + option.replace("_", "-")
+                raise UsageError(f"{written}: none of the {len(names)} layouts takes it: leave it out")
         if self.params and all(spec.fixed for spec in specs.values()):
             raise UsageError(f"--params {self.params[0]}: all {len(names)} layouts have the rows they were published "
                              "with: leave it out")  # fmt: skip
@@ -106,10 +108,19 @@ class Sources:
                 spec = specs[name]
                 if spec.fixed and at:
                     continue  # it has one size
-                values = self.values if spec.vocabulary.mapped else self.values | {"vocab_map": None, "raw_ids": None}
+                values = self.values | dict.fromkeys(_OF_SOME - taken[name])
                 for S in self.slots if self.slots and name in has_slots else (None,):
                     made.append(layout(name, S=S, params=None if spec.fixed else size, **values))
         return made
+
+
+_OF_SOME = {"vocab_map", "raw_ids", "ngram_set"}  # options that the layouts of a sweep need not all take
+
+
+def _taken_by(spec) -> set[str]:
+    """Of ``_OF_SOME``, those that a layout takes."""
+    mapped = {"vocab_map", "raw_ids"} if spec.vocabulary.mapped else set()
+    return mapped | ({"ngram_set"} if spec.hash.family == "longest-match" else set())
 
 
 def sources(default_params: tuple[str, ...] = PARAMS) -> Callable:

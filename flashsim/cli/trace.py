@@ -52,16 +52,19 @@ def command(
         check_export(kind, unit)
         require_writable(export_path(output, kind))
     if output.suffix == ".npy":  # else write_trace refuses it
-        read = [corpus, token_options.documents, values["vocab_map"], values["weights"]]
+        read = [corpus, token_options.documents, *(values[name] for name in ("vocab_map", "ngram_set", "weights"))]
         refuse_inputs([output, output.with_suffix(".counts.npy")], read)
     with tqdm(total=end - begin, unit=" tokens", unit_scale=True, disable=None, desc=made.label) as bar:
         facts = write_trace(
             output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, progress=bar.update
         )
-    missing = ", ".join(f"{count:,} of order {order}" for order, count in facts["missing_lookups"].items())
+    missing = ", ".join(f"{count:,} of order {order}" for order, count in facts["missing_lookups"].items() if count)
     synthetic = " (SYNTHETIC stream)" if stream.synthetic else ""
     click.echo(f"{output}: {facts['ids']:,} {unit} ids of {facts['tokens']:,} tokens{synthetic}")
     click.echo(f"{facts['ids'] / facts['tokens']:.4f} {unit}s/token before any cache; boundary: {stream.boundary}")
-    click.echo(f"lookups left out at document starts: {missing}")
+    if made.spec.hash.family == "longest-match":
+        click.echo(f"tokens that no n-gram of the set ends with: {facts['tokens'] - facts['lookups']:,}")
+    elif made.spec.ngrams.missing == "skip":
+        click.echo(f"lookups left out at document starts: {missing or 0}")
     for kind in exports:
         export_told(Trace.open(output), kind)

@@ -14,6 +14,7 @@ KERNELS = (
     "mix_address",
     "table_rows",
     "place",
+    "match",
     "Lru",
     "StackDistances",
     "next_use",

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from flashsim.errors import UsageError
-from flashsim.layouts import mixed, tables
+from flashsim.layouts import matched, mixed, tables
 from flashsim.layouts.geometry import UNITS, Layout, check_spec
 from flashsim.layouts.spec import LayoutSpec, load_spec, preset_names
 from flashsim.layouts.vocabulary import load_map
@@ -53,6 +53,7 @@ def layout(
     resident: tuple[str, ...] | None = None,
     vocab_map: str | Path | None = None,
     raw_ids: bool | None = None,
+    ngram_set: str | Path | None = None,
     weights: str | Path | None = None,
     tensor: tuple[str, ...] | None = None,
 ) -> Layout:
@@ -62,7 +63,8 @@ def layout(
     orders: n of each n-gram. row_format: see formats.py. seed: of the hash. page: "4KiB".
     placement: "page-aligned", "packed" or "planar". base: byte at which the table begins in its file, or one a layer.
     resident: parts of a planar table that are kept in RAM. vocab_map: .npy with the id that is hashed for each token
-    id, where a layout hashes ids of its own. raw_ids: hash the token ids there all the same. weights: a .gguf or
+    id, where a layout hashes ids of its own. raw_ids: hash the token ids there all the same. ngram_set: .npy
+    with the n-grams that have rows (longest-match). weights: a .gguf or
     .safetensors file, whose matrices ``tensor`` (one, or one a layer) say where the table begins and in which format.
     Raises UsageError where the values do not make a table.
     """
@@ -91,7 +93,11 @@ def layout(
     slots = [f"S{spec.rows.slots}"] if spec.rows.slots is not None else []
     size = [] if spec.fixed else [format_count(parse_count(spec.rows.params))]
     label = "-".join([spec.name, *slots, *size, *marks, *(["raw-ids"] if raw_ids else [])])
-    if spec.hash.family != "mix64":
+    if ngram_set is not None and spec.hash.family != "longest-match":
+        raise UsageError(f"--ngram-set: {spec.name} hashes any n-gram, 1 set is no use to it: leave it out")
+    if spec.hash.family == "longest-match":
+        made = matched.work_out(spec, label, ngram_set)
+    elif spec.hash.family != "mix64":
         made = tables.work_out(spec, label, None if vocab_map is None else load_map(vocab_map), bool(raw_ids))
     elif vocab_map is not None or raw_ids:
         raise UsageError(f"{spec.name} hashes the tokenizer's own ids: 0 maps: leave --vocab-map, --raw-ids out")
@@ -105,7 +111,7 @@ def layout(
     if row_format is not None and based.rows.format != row_format:
         raise UsageError(f"--row-format {row_format}: {tensor[0]} is {based.rows.format}: 2 formats, leave it out")
     asked |= {"base": based.placement.base, "row_format": based.rows.format}
-    return layout(name, S=S, params=params, vocab_map=vocab_map, raw_ids=raw_ids, **asked)
+    return layout(name, S=S, params=params, vocab_map=vocab_map, raw_ids=raw_ids, ngram_set=ngram_set, **asked)
 
 
 def _replaced(spec: LayoutSpec, section: str, **values: Any) -> LayoutSpec:

@@ -107,6 +107,27 @@ class TableHashing:
                 rows[at - context, table] = one.reshape(-1, plan.tables)[order - 1, table]
 
 
+class MatchHashing:
+    """The longest n-gram of a set: a token reads its row, or nothing. slots: the trie of csim.h, ``fs_match``."""
+
+    ids_per_token = 1
+
+    def __init__(self, slots: np.ndarray, depth: int, orders: int, backend: str, across_documents: bool) -> None:
+        self.context = depth - 1
+        self._slots, self._depth, self._all = slots, depth, orders
+        self._kernels, self._across = kernels_of(backend), across_documents
+        self._out, self._counts = np.empty(0, np.uint32), np.empty(0, np.uint16)
+
+    def __call__(self, ids: np.ndarray, context: int, starts: np.ndarray) -> Piece:
+        tokens = len(ids) - context
+        if len(self._out) < tokens:
+            self._out, self._counts = np.empty(tokens, np.uint32), np.empty(tokens, np.uint16)
+        counts = self._counts[:tokens]
+        starts = starts[:0] if self._across else starts
+        written = self._kernels.match(self._slots, self._depth, ids, context, starts, self._out, counts)
+        return Piece(self._out[:written], counts.astype(np.uint8) * np.uint8(self._all), counts)
+
+
 class Placing:
     """A hashing whose rows become the pages that they touch."""
 

@@ -99,8 +99,8 @@ class Layout(ABC):
         return None
 
     @property
-    def vocabulary_sha256(self) -> str | None:
-        """Of the map from token ids to the ids that are hashed; None where there is none."""
+    def data_sha256(self) -> str | None:
+        """Of the file that it was made with, a vocabulary map or a set of n-grams; None where there is none."""
         return None
 
     @property
@@ -180,5 +180,5 @@ def check_spec(spec: LayoutSpec) -> None:
     if rows.addressing == "whole" and rows.heads != 1:
         raise UsageError(f"{name}: {rows.heads} heads, but it reads one row an order: leave --heads out")
     given = [rows.params is not None, bool(rows.sizes), bool(rows.primes_from)]
-    if sum(given) != 1:
+    if sum(given) != (spec.hash.family != "longest-match"):
         raise UsageError(f"{name}: {sum(given)} of params, sizes and primes_from are given: give 1 of them")

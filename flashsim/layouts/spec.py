@@ -50,13 +50,14 @@ class Hash(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         the next two.
     family "polynomial": (token 0 + SUM over k of (token k back * (radix^k mod rows))) modulo the table's rows.
     family "identity": the token is the row.
+    family "longest-match": the row of the longest n-gram of a set (``--ngram-set``), if there is one.
     layers: numbers of the model's layers that have tables of their own; () = one set of tables.
     multipliers: one list a layer or, where the orders have their own, one an order; () = drawn by Engram's rule
         (derive.py) for each layer, from ``seed``.
     word: bits of the arithmetic, 64 or 32.
     """
 
-    family: Literal["mix64", "xor-multiply", "polynomial", "identity"] = "mix64"
+    family: Literal["mix64", "xor-multiply", "polynomial", "identity", "longest-match"] = "mix64"
     seed: int = 0
     layers: tuple[int, ...] = ()
     multipliers: tuple[tuple[int, ...], ...] = ()
@@ -119,7 +120,7 @@ class LayoutSpec(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     @property
     def fixed(self) -> bool:
         """True where the spec itself says how many rows there are, and not a number of parameters."""
-        return bool(self.rows.sizes or self.rows.primes_from)
+        return bool(self.rows.sizes or self.rows.primes_from) or self.hash.family == "longest-match"
 
 
 def preset_names() -> list[str]:

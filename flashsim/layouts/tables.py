@@ -35,7 +35,7 @@ class TableLayout(Layout):
     vocabulary_size: int
 
     @property
-    def vocabulary_sha256(self) -> str | None:
+    def data_sha256(self) -> str | None:
         return None if self.vocabulary is None else sha256(self.vocabulary.tobytes()).hexdigest()
 
     @property

@@ -36,7 +36,7 @@ def file(tmp_path):
 def test_presets_are_the_reports_and_the_published_ones():
     assert preset_names() == [
         "deepseek-v4.1", "engram", "engram-27b", "engram-demo", "flat", "gemma-3n", "longcat-2.0", "longcat-flash-lite",
-        "modded-nanogpt", "over-encoding", "pagegram", "qwen3.8-flash-next",
+        "modded-nanogpt", "over-encoding", "pagegram", "qwen3.8-flash-next", "scone",
     ]  # fmt: skip
     for name in preset_names():
         assert load_spec(name).name == name and load_spec(name).title and load_spec(name).source
@@ -104,7 +104,7 @@ def test_what_is_no_text(file):
 @pytest.mark.parametrize("name", ["", "Flat", "pagegran", "own", "flat.toml", "nowhere/own.toml", ".", "/"])
 def test_unknown_names_list_the_known_ones(file, monkeypatch, name):
     monkeypatch.chdir(file.parent)
-    with pytest.raises(UsageError, match=r"12 presets, deepseek-v4\.1, engram, .*flat"):
+    with pytest.raises(UsageError, match=r"13 presets, deepseek-v4\.1, engram, .*flat"):
         layout(name)
 
 

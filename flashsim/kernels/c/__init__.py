@@ -2,6 +2,7 @@
 
 from flashsim.kernels.c.address import mix_address
 from flashsim.kernels.c.lru import Lru
+from flashsim.kernels.c.match import match
 from flashsim.kernels.c.place import place
 from flashsim.kernels.c.policies import (
     arc_run,
@@ -29,6 +30,7 @@ __all__ = [
     "clock_run",
     "fifo_run",
     "lfu_run",
+    "match",
     "min_run",
     "mix_address",
     "next_use",

@@ -15,6 +15,7 @@ from flashsim.kernels.nb.clock import clock2_run, clock_run
 from flashsim.kernels.nb.fifo import fifo_run
 from flashsim.kernels.nb.lfu import lfu_run
 from flashsim.kernels.nb.lru import Lru
+from flashsim.kernels.nb.match import match
 from flashsim.kernels.nb.place import place
 from flashsim.kernels.nb.random import random_run
 from flashsim.kernels.nb.s3fifo import s3fifo_run
@@ -33,6 +34,7 @@ __all__ = [
     "clock_run",
     "fifo_run",
     "lfu_run",
+    "match",
     "min_run",
     "mix_address",
     "next_use",
