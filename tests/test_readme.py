@@ -31,6 +31,8 @@ def newcomer(tmp_path, monkeypatch) -> Path:
     for number in range(30):
         words = " ".join(f"word{(number * 7 + step * step) % 97} and" for step in range(200))
         (tmp_path / "texts" / f"{number}.txt").write_text(f"Text {number}. {words}\n")
+    (own,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "mine.toml").write_text(own)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
