@@ -107,13 +107,13 @@ struct fs_place_plan {
     uint32_t columns;       /* rows a token, at most; 1 .. FS_PLACE_COLUMNS */
     uint32_t regions;       /* 1 .. FS_PLACE_REGIONS */
     const int64_t *base;    /* [regions][columns] within 2^62 of 0 */
-    const uint64_t *stride; /* [regions] below 2^31, and so are the next two */
+    const uint64_t *stride; /* [regions] below 2^30, and so are the next two */
     const uint64_t *bytes;  /* [regions] at least 1 */
     uint64_t shard_gap;
-    uint64_t shard_rows; /* 0 = no shards */
-    uint64_t page_bytes; /* a multiple of 512, at most 2^30 */
-    uint64_t rows_per_page;
-    uint64_t row_pages;
+    uint64_t shard_rows;    /* 0 = no shards */
+    uint64_t page_bytes;    /* a multiple of 512, at most 2^20 */
+    uint64_t rows_per_page; /* 0 = packed */
+    uint64_t row_pages;     /* a token has at most 65,535 pages */
 };
 
 /* row_counts: rows of each token, or NULL = `columns` each. counts: NULL, or receives the pages of each token. out must
