@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import documents
 
 from flashsim.corpora.ngram_set import frequent_ngrams
 from flashsim.errors import DataError, UsageError
@@ -14,7 +15,6 @@ from flashsim.layouts import layout
 from flashsim.layouts.matched import NO_TOKEN, trie_of
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import pieces, trace_ids
-from tests.reference import documents
 
 TOKENS = st.lists(st.integers(0, 4), min_size=1, max_size=60)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,6 @@ from flashsim.kernels import backend as kernels_of
 from flashsim.layouts import layout
 from flashsim.layouts.placement import place
 from flashsim.layouts.spec import Placement
-from tests import reference
 
 
 @pytest.mark.parametrize(("row_format", "width", "base", "straddle", "pages"), [

@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from flashsim.layouts.derive import engram_multipliers, primes_above
 from flashsim.layouts.spec import Hash, LayoutSpec, Ngrams, Placement, Rows, Vocabulary
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import pieces, trace_ids
-from tests import reference
 
 BACKENDS = ("c", "numba", "python")
 PUBLISHED = [name for name in preset_names() if load_spec(name).hash.family not in ("mix64", "longest-match")]
