@@ -13,17 +13,16 @@ from threading import Event
 import numpy as np
 
 from flashsim.cache.engine import check_policies, sweep_of
-from flashsim.cache.lru import PAGES_MAX
 from flashsim.cache.pin import most_read, read_counts
 from flashsim.cache.split import SplitLru
 from flashsim.errors import UsageError
 from flashsim.layouts import Layout
-from flashsim.studies.cells import Cell, Counted, cells_of, names_of, steps, unit_bytes
+from flashsim.studies.cells import Cell, Counted, capacities_of, cells_of, check_ids, names_of, steps, unit_bytes
 from flashsim.studies.ledger import Row, to_csv
 from flashsim.studies.token_reads import TokenReads
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Trace
-from flashsim.units import format_bytes, parse_bytes
+from flashsim.units import parse_bytes
 
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "table_bytes", "page_bytes",
@@ -144,17 +143,14 @@ def check(cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warm
     if ways.split and ways.by_class:
         raise UsageError(f"--split {ways.split} with rows or reads of single tokens: give 1 of them")
     for cell in cells:
-        _capacities(cell, sizes, ways)
+        capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes)
+        check_ids(cell)
         if cell.layout:
-            cell.layout.plan(ways.unit)
             if ways.split:
                 cell.layout.table_starts(ways.split, ways.unit)
         elif ways != Ways():
             what = "caches of rows, pinning, splitting and reads of single tokens"
             raise UsageError(f"{cell.source.path}: 1 trace: {what} need the token file")
-        if cell.ids_below > PAGES_MAX:
-            label = names_of(cell)["label"]
-            raise UsageError(f"{label}: {cell.ids_below} ids, over {PAGES_MAX}: take a smaller --params")
         if warmup >= cell.tokens:
             raise UsageError(f"--warmup {warmup} leaves nothing of {cell.tokens} tokens to count: warm up with fewer")
 
@@ -169,7 +165,7 @@ def run_cell(
     ways: Ways = Ways(),
 ) -> list[Row]:
     """The rows of one cell under one policy, one for each cache of ``sizes`` bytes."""
-    capacities, start = _capacities(cell, sizes, ways), cell.begin + warmup
+    capacities, start = capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes), cell.begin + warmup
     pinned = _pinned(cell, ways, backend)
     if ways.split:
         starts = cell.layout.table_starts(ways.split, ways.unit)
@@ -238,14 +234,3 @@ def _pinned(cell: Cell, ways: Ways, backend: str) -> np.ndarray | None:
     other = Cell(ways.pin_from, cell.layout, 0, len(ways.pin_from), cell.unit)
     counts = read_counts((ids for ids, _ in steps(other, other.begin, other.end, backend)), cell.ids_below)
     return most_read(counts, ways.pin_bytes // (unit_bytes(cell) + ways.entry_bytes))
-
-
-def _capacities(cell: Cell, sizes: Sequence[int], ways: Ways) -> list[int]:
-    """Entries that the caches of ``sizes`` bytes hold beside what is pinned."""
-    entry = unit_bytes(cell) + ways.entry_bytes
-    if small := [size for size in sizes if size - ways.pin_bytes < entry]:
-        least = format_bytes(entry + ways.pin_bytes)
-        what = f"a page of {entry} B" if cell.unit == "page" else f"a row of {entry} B"
-        beside = f" beside {ways.pin_bytes} B pinned" if ways.pin_bytes else ""
-        raise UsageError(f"a cache of {small[0]} B holds no {what[2:]}{beside}: take {least} or more")
-    return [(size - ways.pin_bytes) // entry for size in sizes]
