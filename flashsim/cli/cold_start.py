@@ -82,7 +82,7 @@ def command(
     }  # fmt: skip
     write_facts(output, wishes | {"verdicts": _verdicts(made, within)} | sources.facts(opened, layouts))
     figures = draw(output)
-    _print(made, within, window, start_of(state))
+    _print(made, within, window, start_of(state, made[0].names["unit"]))
     beside = [*([save_state] if save_state else []), output, output.with_suffix(".json"), *figures]
     click.echo(f"wrote {', '.join(map(str, beside))}", err=True)
 

@@ -24,8 +24,8 @@ def open_state(path: Path | None, cells: list):
     return state
 
 
-def start_of(state) -> str:
-    """What the cache held at the start."""
+def start_of(state, unit: str) -> str:
+    """What the cache held at the start. unit: "page" or "row"."""
     if state is None:
         return "cache empty at the start"
-    return f"cache warm at the start: {len(state.pages):,} pages after {state.facts['tokens']:,} tokens"
+    return f"cache warm at the start: {len(state.pages):,} {unit}s after {state.facts['tokens']:,} tokens"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from io import StringIO
+from pathlib import Path
 from threading import Event
 
 import numpy as np
@@ -17,6 +18,7 @@ from flashsim.cache.pin import most_read, read_counts
 from flashsim.cache.split import SplitLru
 from flashsim.errors import UsageError
 from flashsim.layouts import Layout
+from flashsim.studies.cache_state import CacheState, load_state
 from flashsim.studies.cells import Cell, Counted, capacities_of, cells_of, check_ids, names_of, steps, unit_bytes
 from flashsim.studies.ledger import Row, to_csv
 from flashsim.studies.token_reads import TokenReads
@@ -27,8 +29,8 @@ from flashsim.units import parse_bytes
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "table_bytes", "page_bytes",
     "cache_bytes", "capacity_pages", "tokens", "lookups", "reads", "distinct_pages", "misses", "cold_misses",
-    "reads_per_token", "hit_ratio", "warmup_tokens", "backend", "pinned_pages", "token_reads_p50", "token_reads_p99",
-    "token_reads_max",
+    "reads_per_token", "hit_ratio", "warm_pages", "warmup_tokens", "backend", "pinned_pages", "token_reads_p50",
+    "token_reads_p99", "token_reads_max",
 )  # fmt: skip
 KEY = ("corpus", "label", "policy")  # the columns that name a cell's rows
 
@@ -65,6 +67,7 @@ def sweep_cache(
     ways: Ways = Ways(),
     skip: int = 0,
     tokens: int | None = None,
+    warm: CacheState | str | Path | None = None,
     warmup: int = 0,
     jobs: int = 1,
     backend: str = "c",
@@ -72,16 +75,18 @@ def sweep_cache(
     progress: Callable[[int], None] = lambda tokens: None,
     finished: Callable[[list[Row]], None] = lambda rows: None,
 ):
-    """Reads/token of page caches of every size in ``caches`` (bytes, or "1GiB"), empty at the start.
+    """Reads/token of page caches of every size in ``caches`` (bytes, or "1GiB"), empty at the start or ``warm``.
 
     sources: token streams, each run through all ``layouts``, and traces. policies: see ``flashsim.cache.engine``.
-    ways: see :class:`Ways`. skip, tokens: the part of each source to run. warmup: the first tokens of that part fill
-    the caches but are not counted. jobs: cells run at a time, in threads. done: rows that need not be made again, by
-    the values of KEY. progress: called with tokens done. finished: called with all rows so far, in order, as each cell
-    ends.
+    ways: see :class:`Ways`. skip, tokens: the part of each source to run. warm: a saved state, or its path, whose
+    pages are read first, oldest first, and not counted: LRU goes on from that very state, other policies from what they
+    keep of it. warmup: the first tokens of the part fill the caches but are not counted. jobs: cells run at a time, in
+    threads. done: rows that need not be made again, by the values of KEY. progress: called with tokens done. finished:
+    called with all rows so far, in order, as each cell ends.
 
-    Returns a DataFrame of COLUMNS, a row for each cell, policy and cache. distinct_pages are those of warm-up and run
-    together, cold_misses the first touches of the run. Raises UsageError before anything runs.
+    Returns a DataFrame of COLUMNS, a row for each cell, policy and cache. warm_pages are those of the saved state,
+    distinct_pages those of state, warm-up and run together, cold_misses the first touches of the run. Raises UsageError
+    before anything runs, and DataError where ``warm`` is no state.
     """
     import pandas as pd
 
@@ -92,7 +97,8 @@ def sweep_cache(
     caches = [caches] if isinstance(caches, int | str) else list(caches)
     cells = cells_of(sources, layouts, skip, tokens, ways.unit)
     sizes = sorted({parse_bytes(cache) if isinstance(cache, str) else int(cache) for cache in caches})
-    check(cells, sizes, policies, warmup, ways)
+    warm = load_state(warm) if isinstance(warm, str | Path) else warm
+    check(cells, sizes, policies, warmup, ways, warm)
     stopped, done = Event(), done or {}
 
     def step(tokens: int) -> None:
@@ -106,7 +112,7 @@ def sweep_cache(
         if len(held) == len(sizes):
             step(cell.tokens)
             return held
-        return run_cell(cell, policy, sizes, warmup, backend, step, ways)
+        return run_cell(cell, policy, sizes, warmup, backend, step, ways, warm)
 
     def rows() -> list[Row]:
         ended = [future for future in futures if future.done() and not future.cancelled() and not future.exception()]
@@ -131,7 +137,9 @@ class _Stopped(Exception):
     """Raised in a cell whose sweep has ended."""
 
 
-def check(cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warmup: int, ways: Ways) -> None:
+def check(
+    cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warmup: int, ways: Ways, warm: CacheState | None
+) -> None:
     """Raise UsageError where the sweep cannot run as asked, before anything runs."""
     if not cells or not sizes or not policies:
         counts = f"{len(cells)} sources through layouts, {len(sizes)} caches, {len(policies)} policies"
@@ -145,6 +153,8 @@ def check(cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warm
     for cell in cells:
         capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes)
         check_ids(cell)
+        if warm:
+            warm.check(cell)
         if cell.layout:
             if ways.split:
                 cell.layout.table_starts(ways.split, ways.unit)
@@ -163,6 +173,7 @@ def run_cell(
     backend: str,
     progress: Callable[[int], None],
     ways: Ways = Ways(),
+    warm: CacheState | None = None,
 ) -> list[Row]:
     """The rows of one cell under one policy, one for each cache of ``sizes`` bytes."""
     capacities, start = capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes), cell.begin + warmup
@@ -176,6 +187,8 @@ def run_cell(
     if ways.by_class:
         per_read = cell.layout.rows_per_read if ways.unit == "row" else 1
         by_token = TokenReads(len(set(capacities)), cell.layout.plan(ways.unit).ids_per_order, per_read)
+    if warm:
+        sweep.run(warm.pages if pinned is None else warm.pages[~pinned[warm.pages]])
     for first, last in ((cell.begin, start), (start, cell.end)) if warmup else ((start, cell.end),):
         if first == start:
             sweep.mark()
@@ -218,6 +231,7 @@ def run_cell(
             "cold_misses": sweep.cold_since_mark,
             "reads_per_token": int(misses[at]) / counted.tokens,
             "hit_ratio": 1 - int(misses[at]) / counted.reads if counted.reads else None,
+            "warm_pages": len(warm.pages) if warm else 0,
             "warmup_tokens": warmup,
             "backend": backend,
             "pinned_pages": 0 if pinned is None else int(np.count_nonzero(pinned)),
