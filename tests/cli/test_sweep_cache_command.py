@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from flashsim.layouts import layout
 from flashsim.studies import cache_sweep
 from flashsim.studies.cache_sweep import COLUMNS
+from flashsim.studies.cells import names_of
 from flashsim.tokens import open_tokens
 
 SMALL = ("--params", "1M,2M", "--cache", "64KiB,1MiB", "--eot", "0", "--dtype", "uint16")
@@ -78,6 +80,24 @@ def test_a_synthetic_stream_says_so(flashsim):
     assert code == 0 and pd.read_csv("x.csv")["synthetic"].all()
     assert all(line.endswith(" SYNTHETIC") for line in out.splitlines()[1:-1])
     assert "(SYNTHETIC)" in Path("x.svg").read_text()
+
+
+def test_a_file_name_that_is_not_utf8(flashsim, corpus_file, interrupt_at):
+    """Its tokens are run, and it has the same name everywhere: a sweep that was interrupted knows it again."""
+    name = os.fsdecode(b"caf\xe9.bin")
+    Path(name).write_bytes(corpus_file.read_bytes())
+    one = ("--params", "1M", "--layout", "flat,engram", "--cache", "64KiB", "--eot", "0", "--dtype", "uint16")
+    ran = interrupt_at(2)
+    assert flashsim("sweep-cache", name, *one, "-o", "x.csv")[0] == 130
+    ran.clear(), Path("killed").touch()
+    code, out, err = flashsim("sweep-cache", name, *one, "-o", "x.csv")
+    assert code == 0 and ran == [("engram-1M", "lru")] and "going on after 1 cells" in err
+    assert r"caf\xe9 flat-1M " in out and r"caf\xe9, 60,000 tokens" in Path("x.svg").read_text()
+    assert set(pd.read_csv("x.csv")["corpus"]) == {r"caf\xe9"}
+    assert json.loads(Path("x.json").read_bytes())["sources"][0]["path"] == name
+    assert flashsim("trace", name, "--params", "1M", "--eot", 0, "-o", "t.npy")[0] == 0
+    assert flashsim("sweep-cache", "t.npy", "--cache", "64KiB", "-o", "y.csv")[0] == 0
+    assert set(pd.read_csv("y.csv")["corpus"]) == {r"caf\xe9"}
 
 
 @pytest.mark.parametrize("old", [True, False])
@@ -177,7 +197,7 @@ def interrupt_at(monkeypatch):
         real, ran = cache_sweep.run_cell, []
 
         def run_cell(cell, policy, *arguments):
-            ran.append((cell.layout.label, policy))
+            ran.append((names_of(cell)["label"], policy))
             if len(ran) >= cell_number and not Path("killed").exists():
                 raise KeyboardInterrupt
             return real(cell, policy, *arguments)
