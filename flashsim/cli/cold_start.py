@@ -48,16 +48,12 @@ def command(
     from tqdm import tqdm
 
     from flashsim.figures.cold_start import draw
-    from flashsim.files import facts_path, require_writable, write_facts, write_text
+    from flashsim.files import write_facts, write_text
     from flashsim.studies import cache_state
     from flashsim.studies.cells import cells_of
     from flashsim.studies.cold_start import check, cold_start
 
-    if output.suffix != ".csv":
-        raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
-    sources.refuse_as_output(output)
-    facts_path(output, _KIND)
-    require_writable(output)
+    sources.check_output(output, _KIND)
     opened, layouts = sources.open()
     cells = cells_of(opened, layouts, sources.skip, sources.tokens)
     for cell in cells:

@@ -68,10 +68,8 @@ def command(
     from flashsim.studies.ledger import Ledger
     from flashsim.trace import source_facts
 
-    if output.suffix != ".csv":
-        raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
+    sources.check_output(output, _KIND, pin_from, warm_from)
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
-    sources.refuse_as_output(output, pin_from, warm_from)
     check_policies(policies)  # before a file is opened
     _check_pinning(pin_bytes, pin_from, sources)
     pinned = parse_bytes(pin_bytes) if pin_bytes else 0
