@@ -17,6 +17,7 @@ from flashsim.layouts import layout
 from flashsim.studies import cache_sweep
 from flashsim.studies.cache_sweep import COLUMNS
 from flashsim.studies.cells import names_of
+from flashsim.studies.ledger import Ledger
 from flashsim.tokens import open_tokens
 
 SMALL = ("--params", "1M,2M", "--cache", "64KiB,1MiB", "--eot", "0", "--dtype", "uint16")
@@ -104,6 +105,7 @@ def test_a_file_name_that_is_not_utf8(flashsim, corpus_file, interrupt_at):
 def test_killed_half_way_it_leaves_what_it_has(flashsim, corpus_file, monkeypatch, tmp_path, old):
     if old:
         assert flashsim("sweep-cache", corpus_file, *SMALL, "--tokens", 1000, "-o", "x.csv")[0] == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     real = cache_sweep.run_cell
 
     def run_cell(cell, *arguments):
@@ -114,10 +116,10 @@ def test_killed_half_way_it_leaves_what_it_has(flashsim, corpus_file, monkeypatc
     monkeypatch.setattr(cache_sweep, "run_cell", run_cell)
     code, out, err = flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")
     assert (code, out) == (130, "") and err.startswith("flashsim: error: interrupted") and len(err.splitlines()) == 1
-    table = pd.read_csv("x.csv")
+    table = pd.read_csv("x.csv.partial", skiprows=1)
     assert list(table.columns) == list(COLUMNS)
     assert table["label"].tolist() == ["flat-1M"] * 2 and set(table["tokens"]) == {60_000}
-    assert json.loads(Path("x.json").read_text())["tokens"] is None  # those of the new run, as the CSV
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != "x.csv.partial"} == before
     assert not list(tmp_path.glob(".*"))
 
 
@@ -213,14 +215,16 @@ def test_a_killed_sweep_goes_on_and_ends_with_the_same_bytes(flashsim, corpus_fi
     assert flashsim(*wishes, "-o", "whole.csv")[0] == 0
     ran = interrupt_at(3)
     assert flashsim(*wishes, "-o", "part.csv")[0] == 130
-    assert json.loads(Path("part.json").read_text())["complete"] is False
+    assert not Path("part.csv").exists()
     ended = ran[:2]
     ran.clear(), Path("killed").touch()
     code, _, err = flashsim(*wishes, "-o", "part.csv")
     assert code == 0 and "going on after 2 cells" in err
     assert ran and not set(ran) & set(ended)  # the two that had ended were not run again
     assert Path("part.csv").read_bytes() == Path("whole.csv").read_bytes()
-    assert json.loads(Path("part.json").read_text())["complete"] is True
+    facts = json.loads(Path("part.json").read_text())
+    assert facts["csv_sha256"] == hashlib.sha256(Path("part.csv").read_bytes()).hexdigest()
+    assert not Path("part.csv.partial").exists()
     done = len(ran)
     assert flashsim(*wishes, "-o", "part.csv")[0] == 0 and len(ran) > done  # complete: asked again, it runs again
 
@@ -333,14 +337,67 @@ def test_what_a_long_sweep_takes_is_told_first(flashsim, corpus_file, monkeypatc
     assert "of memory, 240 s or up to three times that" in err.splitlines()[0]
 
 
-def test_a_csv_that_the_json_does_not_vouch_for_is_not_gone_on_with(flashsim, corpus_file, interrupt_at):
+@pytest.mark.parametrize("step", range(8))
+def test_killed_at_any_step_it_ends_with_the_same_bytes(flashsim, corpus_file, monkeypatch, tmp_path, step):
+    """3 cells, so 3 partials; then the CSV, its JSON, the partial's end, and the figure. The old CSV is whole until the
+    new one is."""
+    wishes = ["sweep-cache", corpus_file, *SMALL, "--params", "1M"]
+    assert flashsim(*wishes, "-o", "whole.csv")[0] == 0
+    assert flashsim(*wishes, "--tokens", 1000, "-o", "x.csv")[0] == 0
+    whole, old = Path("whole.csv").read_bytes(), Path("x.csv").read_bytes()
+    steps, alive = [], {"replace": os.replace, "unlink": os.unlink}
+
+    def dying(name):
+        def call(path, *arguments, **more):
+            if not Path(path).name.endswith(".tmp") or name == "replace":
+                steps.append(Path(arguments[0] if arguments else path).name)
+                if len(steps) > step:
+                    raise KeyboardInterrupt
+            return alive[name](path, *arguments, **more)
+
+        return call
+
+    for name in alive:
+        monkeypatch.setattr(os, name, dying(name))
+    assert flashsim(*wishes, "-o", "x.csv")[0] == 130
+    assert steps[:-1] == [*["x.csv.partial"] * 3, "x.csv", "x.json", "x.csv.partial", "x.svg"][:step]
+    assert Path("x.csv").read_bytes() == (old if step < 4 else whole)
+    for name, real in alive.items():
+        monkeypatch.setattr(os, name, real)
+    code, _, err = flashsim(*wishes, "-o", "x.csv")
+    assert code == 0 and (f"going on after {min(step, 3)} cells" in err) == (0 < step < 6)
+    assert Path("x.csv").read_bytes() == whole
+    facts = json.loads(Path("x.json").read_text())
+    assert facts["csv_sha256"] == hashlib.sha256(whole).hexdigest() and facts["tokens"] is None
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_partial_that_is_not_as_it_was_written_is_not_gone_on_with(flashsim, corpus_file, interrupt_at):
     interrupt_at(2)
+    partial = Path("x.csv.partial")
     assert flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")[0] == 130
-    Path("x.csv").write_text(Path("x.csv").read_text().replace("60000", "60001"))
+    partial.write_text(partial.read_text().replace("60000", "60001"))
     Path("killed").touch()
     code, _, err = flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")
     assert code == 0 and "going on" not in err
     assert "60001" not in Path("x.csv").read_text()
+
+
+def test_a_partial_of_other_columns_is_not_gone_on_with(tmp_path):
+    """Another version's rows may lack some."""
+    Ledger(tmp_path / "x.csv", "test", ["a", "b"], ["a"], {}).keep([{"a": 1, "b": 2}])
+    assert Ledger(tmp_path / "x.csv", "test", ["a", "b"], ["a"], {}).done == {("1",): [{"a": "1", "b": "2"}]}
+    assert not Ledger(tmp_path / "x.csv", "test", ["a", "b", "c"], ["a"], {}).done
+
+
+@pytest.mark.parametrize("content", [b"mine\n", b"\xff\xfe"])
+def test_a_partial_of_somebody_else_stays(flashsim, corpus_file, content):
+    Path("x.csv.partial").write_bytes(content)
+    code, out, err = flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")
+    assert (code, out) == (2, "") and "x.csv.partial is 1 file of somebody else's" in err
+    assert Path("x.csv.partial").read_bytes() == content and not Path("x.csv").exists()
+    Path("x.csv.partial").write_bytes(b"")  # nothing to lose
+    assert flashsim("sweep-cache", corpus_file, *SMALL, "-o", "x.csv")[0] == 0
 
 
 @pytest.mark.parametrize("command", [["sweep-cache", "--cache", "64KiB"], ["curve"], ["cold-start", "--window", "1k"]])
