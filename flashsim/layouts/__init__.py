@@ -1,6 +1,7 @@
 """Layouts: what each table is, exactly. A TOML spec (``spec.py``, ``presets/``) becomes numbers in ``mixed.py`` (the
 report's layouts) or ``tables.py`` (published tables), both of the form in ``geometry.py``."""
 
+import operator
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +61,12 @@ def layout(
     """The layout called ``name`` (a preset or a TOML file) with some of its values replaced.
 
     S: slots a head in a bucket. params: parameters of all tables ("20B" or a number). heads: K. width: numbers a row.
-    orders: n of each n-gram. row_format: see formats.py. seed: of the hash. page: "4KiB".
+    orders: n of each n-gram. row_format: see formats.py. seed: of the hash. page: "4KiB". Integers may be numpy's.
     placement: "page-aligned", "packed" or "planar". base: byte at which the table begins in its file, or one a layer.
     resident: parts of a planar table that are kept in RAM. vocab_map: .npy with the id that is hashed for each token
-    id, where a layout hashes ids of its own. raw_ids: hash the token ids there all the same. ngram_set: .npy
-    with the n-grams that have rows (longest-match). weights: a .gguf or
-    .safetensors file, whose matrices ``tensor`` (one, or one a layer) say where the table begins and in which format.
+    id, where a layout hashes ids of its own. raw_ids: hash the token ids there all the same. ngram_set: .npy with the
+    n-grams that have rows (longest-match). weights: a .gguf or .safetensors file, whose matrices ``tensor`` (one, or
+    one a layer) say where the table begins and in which format.
     Raises UsageError where the values do not make a table.
     """
     spec = load_spec(name)
@@ -77,13 +78,15 @@ def layout(
     for option, value in asked.items():
         if value is None:
             continue
+        if option in ("heads", "width", "orders", "seed"):
+            value = _whole(option, value)
         section, field, letter = _OPTIONS[option]
         read, write = _COMPARED.get(option, (lambda given: given, str))
         if read(value) != read(getattr(getattr(spec, section), field)):
             marks.append(letter + write(value))
-        spec = _replaced(spec, section, **{field: tuple(value) if option in ("orders", "resident") else value})
+        spec = _replaced(spec, section, **{field: tuple(value) if option == "resident" else value})
     if S is not None:
-        spec = _replaced(spec, "rows", slots=S)
+        spec = _replaced(spec, "rows", slots=_whole("S", S))
     if params is not None:
         if spec.fixed:
             raise UsageError(f"--params {params}: {spec.name} has the rows that it was published with: leave it out")
@@ -112,6 +115,16 @@ def layout(
         raise UsageError(f"--row-format {row_format}: {tensor[0]} is {based.rows.format}: 2 formats, leave it out")
     asked |= {"base": based.placement.base, "row_format": based.rows.format}
     return layout(name, S=S, params=params, vocab_map=vocab_map, raw_ids=raw_ids, ngram_set=ngram_set, **asked)
+
+
+def _whole(option: str, value: Any) -> int | tuple[int, ...]:
+    """``value`` in Python's integers: msgspec and the hash take no others."""
+    several = option == "orders"
+    try:
+        return tuple(map(operator.index, value)) if several else int(operator.index(value))
+    except TypeError:
+        wanted = "whole numbers, like (2, 3)" if several else "a whole number, like 4"
+        raise UsageError(f"{option} {value!r}: give {wanted}") from None
 
 
 def _replaced(spec: LayoutSpec, section: str, **values: Any) -> LayoutSpec:

@@ -22,16 +22,21 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    cells: Sequence[Cell], policies: Sequence[str], cache_bytes: Sequence[int], jobs: int, backend: str
+    cells: Sequence[Cell],
+    policies: Sequence[str],
+    cache_bytes: Sequence[int],
+    jobs: int,
+    backend: str,
+    warm_pages: int = 0,
 ) -> Estimate:
-    """The :class:`Estimate` of running every cell under every policy at every cache size."""
+    """The :class:`Estimate` of running every cell under every policy at every cache size, after ``warm_pages`` each."""
     references, seconds, memory = 0, 0.0, []
     for cell in cells:
         facts = {} if cell.layout else cell.source.facts
         per_token = cell.layout.reads_per_token if cell.layout else facts["ids"] / max(1, facts["tokens"])
         if cell.layout and cell.unit == "row":
             per_token = cell.layout.rows_per_token
-        reads = int(cell.tokens * per_token)
+        reads = int(cell.tokens * per_token) + warm_pages
         for policy in policies:
             references += reads
             if policy == "lru":
