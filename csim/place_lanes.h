@@ -1,10 +1,11 @@
 /* The vector path of place.c; see lanes.h. */
 
-/* byte / page_bytes of bytes below 2^52. As in lanes.h, the quotient of the doubles is right or one too large. */
+/* byte / page_bytes of bytes below 2^52, where page_bytes < 2^31 and the result < 2^32. The quotient of the doubles is
+ * right or one too large (see lanes.h), and bit 31 of the rest says which. */
 FS_TARGET static inline LANES FS_NAME(page)(LANES byte, LANES page_bytes, DOUBLES inverse)
 {
     const LANES page = (LANES)(((DOUBLES)(byte | FS_2_52_BITS) - FS_2_52) * inverse + FS_2_52) ^ FS_2_52_BITS;
-    return page - ((byte - FS_MUL32(page, page_bytes)) >> 63);
+    return page - (((byte - FS_MUL32(page, page_bytes)) >> 31) & 1);
 }
 
 /* Extents of whole vectors of rows. Returns the number of rows done; *bits gets the bits of all pages. */

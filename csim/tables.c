@@ -1,7 +1,7 @@
 /* Row ids of published tables. Formulas in csim.h.
  *
- * Tokens are taken in small blocks, and of a block one vector of tables after the other. A block does not cross a
- * document's start, and the first tokens of a document, which have missing slots, are a block of their own. */
+ * Tokens are taken in small blocks that do not cross a document's start, and of a block one vector of tables after the
+ * other. */
 #include "csim.h"
 
 #include <errno.h>
@@ -27,12 +27,12 @@ static int is_valid(const struct fs_table_plan *plan)
     return 1;
 }
 
-/* The rows of tables that miss a slot in the `count` first tokens of a document from its token `at` on. */
-static void reserve(const struct fs_table_plan *plan, int64_t at, int64_t count, uint32_t *out)
+/* The rows of tables that miss a slot, of tokens [at, end) of a document. */
+static void reserve(const struct fs_table_plan *plan, int64_t at, int64_t end, uint32_t *out)
 {
-    for (int64_t i = 0; i < count; i++, out += plan->tables)
+    for (; at < end && at < plan->depth - 1; at++, out += plan->tables)
         for (uint32_t t = 0; t < plan->tables; t++)
-            if (at + i + 1 < plan->order[t])
+            if (at + 1 < plan->order[t])
                 out[t] = plan->reserved[t];
 }
 
@@ -52,15 +52,13 @@ int64_t fs_table_rows(const struct fs_table_plan *plan, const uint32_t *ids, int
         while (next < starts_count && starts[next] <= at)
             document = starts[next++];
         stop = next < starts_count && starts[next] < ids_count ? starts[next] : ids_count;
-        if (at - document < reach && stop > document + reach)
-            stop = document + reach;
         if (stop > at + block)
             stop = at + block;
         for (int64_t i = at - reach; i < stop; i++)
             tokens[i - at + reach] = i < document ? plan->filler : ids[i];
         rows(plan, tokens + reach, stop - at, out, end);
-        if (plan->missing == FS_RESERVED && at - document < reach)
-            reserve(plan, at - document, stop - at, out);
+        if (plan->missing == FS_RESERVED)
+            reserve(plan, at - document, stop - document, out);
         out += (stop - at) * plan->tables;
     }
     return written;

@@ -200,5 +200,6 @@ def pages_of_rows(plan, tokens):
                 start += row * int(plan.stride[region])
                 if plan.shard_rows:
                     start += row // plan.shard_rows * plan.shard_gap
-                pages += sorted({byte // plan.page_bytes for byte in range(start, start + size)})
+                touched = (*range(start, start + size, 512), start + size - 1)  # no page is shorter
+                pages += sorted({byte // plan.page_bytes for byte in touched})
         yield pages

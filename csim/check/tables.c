@@ -112,11 +112,11 @@ int check_place(void)
         bytes[g] = 1 + draw(draw(2) ? stride[g] : 64);
     }
     for (uint32_t c = 0; c < regions * columns; c++)
-        base[c] = (int64_t)((draw(100000) + 1000000) * unit) - (draw(900) ? 0 : (int64_t)(2000000 * unit));
+        base[c] = (int64_t)((draw(100000) + 1000000) * unit) - (draw(aligned ? 4 : 900) ? 0 : (int64_t)(2000000 * unit));
     const struct fs_place_plan plan = {
         .columns = columns, .regions = regions, .base = copy(base, regions * columns * 8),
         .stride = copy(stride, regions * 8), .bytes = copy(bytes, regions * 8), .shard_gap = draw(999) * unit,
-        .shard_rows = aligned || draw(2) ? 0 : 1 + draw(5000), .page_bytes = page_bytes,
+        .shard_rows = aligned || draw(2) ? 0 : draw(4) ? 1 + draw(5000) : (UINT64_C(1) << 32) + 7, .page_bytes = page_bytes,
         .rows_per_page = aligned ? 1 + draw(30) : 0, .row_pages = 1 + draw(4),
     };
     const int64_t tokens = (int64_t)draw(TOKENS);
