@@ -11,6 +11,7 @@ FIGURES = {
     "policies": ("policies", "Policies beside one another, from the CSV of `sweep-cache` with several."),
     "curve": ("curve", "Reads/token at every cache size, from the CSV of `curve`."),
     "cold-start": ("cold_start", "Reads/token by window, from the CSV of `cold-start`."),
+    "collisions": ("collisions", "What colliding n-grams share against S, from the CSV of `collisions`."),
 }
 
 

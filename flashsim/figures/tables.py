@@ -9,9 +9,11 @@ from flashsim.errors import DataError
 
 _TEXTS, _POSITIVE = (
     ("corpus", "layout", "label", "unit", "policy"),
-    ("params", "cache_bytes", "capacity_pages", "tokens"),
+    ("params", "cache_bytes", "capacity_pages", "tokens", "order", "heads"),
 )
 _NEWER = ("warm_pages",)  # columns that older tables lack, where it is 0
+# no buckets; nothing that collides, or 1 head
+_MAY_BE_EMPTY = ("S", "extra_heads", "p_another", "neighbours_relative")
 
 
 def read_table(csv: Path, needed: Sequence[str], of: str):
@@ -48,11 +50,13 @@ def warm_start(table) -> list[str]:
 
 
 def _fits(column: str, value) -> bool:
-    """Whether a cell of the table can be drawn; an empty one is NaN, which is nothing but "no buckets" as S."""
+    """Whether a cell of the table can be drawn; an empty one is NaN, which only some columns may hold."""
     if column in _TEXTS:
         return isinstance(value, str)
     if column == "synthetic":
         return value in (True, False)
     if not isinstance(value, Real):
         return False
-    return 0 < value < inf if column in _POSITIVE else 0 <= value < inf or (column == "S" and isnan(value))
+    if isnan(value):
+        return column.removesuffix("_error").removesuffix("_closed") in _MAY_BE_EMPTY
+    return 0 < value < inf if column in _POSITIVE else 0 <= value < inf

@@ -24,6 +24,7 @@ def test_every_kind_is_drawn_again_and_refuses_the_others(flashsim, corpus_file)
         "policies": ["sweep-cache", *common, "--cache", "64KiB,1MiB", "--policy", "lru,min", "-o", "policies.csv"],
         "curve": ["curve", *common, "-o", "curve.csv"],
         "cold-start": ["cold-start", *common, "--cache", "1MiB", "--window", "5k", "-o", "cold-start.csv"],
+        "collisions": ["collisions", *common, "-o", "collisions.csv"],
     }
     for name, command in made.items():
         code, _, err = flashsim(*command)
@@ -31,7 +32,10 @@ def test_every_kind_is_drawn_again_and_refuses_the_others(flashsim, corpus_file)
         drawn = Path(f"{name}.svg").read_bytes()
         assert flashsim("figures", name, f"{name}.csv", "-o", f"again-{name}.png")[0] == 0
         assert Path(f"again-{name}.svg").read_bytes() == drawn and Path(f"again-{name}.png").is_file()
-    for name, other in (("fig4a", "curve"), ("fig4a", "cold-start"), ("policies", "curve"), ("cold-start", "fig4a")):
+    for name, other in (
+        ("fig4a", "curve"), ("fig4a", "cold-start"), ("policies", "curve"), ("cold-start", "fig4a"),
+        ("collisions", "curve"), ("curve", "collisions"),
+    ):  # fmt: skip
         code, _, err = flashsim("figures", name, f"{other}.csv")
         assert code == 3 and len(err.splitlines()) == 1
     assert flashsim("curve", *common, "--sample", "0.9", "-o", "sampled.csv")[0] == 0

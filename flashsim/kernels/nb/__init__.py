@@ -1,4 +1,5 @@
-"""The numba twins of the C kernels: same names, same signatures, same results. One file for each file of ``csim/``."""
+"""The numba twins of the C kernels: same names, same signatures, same results. One file for each file of
+``csim/``; ``ngrams.py`` and ``pairs.py`` have no twin: they count, and no trace goes through them."""
 
 import os
 import tempfile
