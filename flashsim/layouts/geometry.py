@@ -104,6 +104,11 @@ class Layout(ABC):
         return None
 
     @property
+    def layers(self) -> int:
+        """Sets of tables of their own, of each of which a token reads."""
+        return 1
+
+    @property
     def layer_rows(self) -> list[int]:
         """Rows of each layer that has tables of its own."""
         return [self.rows]

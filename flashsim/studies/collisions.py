@@ -145,7 +145,9 @@ class Collisions:
 
 
 def check(layout: Layout) -> None:
-    """Raise UsageError where the rows of ``layout`` cannot be told apart by 32 bits."""
+    """Raise UsageError where n-grams have no rows by order, or 32 bits cannot tell the rows apart."""
+    if layout.spec.hash.family == "longest-match":
+        raise UsageError(f"{layout.label}: 1 row for each n-gram of its set: 0 can collide; take another layout")
     if layout.rows > ROWS_MAX:
         raise UsageError(f"{layout.label}: {layout.rows} rows, over {ROWS_MAX}: take a smaller --params")
 
@@ -176,9 +178,9 @@ def collisions(
 
 def _rows_by_head(layout: Layout) -> np.ndarray:
     """int64, shape (orders, heads): the rows that each head chooses from."""
-    by = "head" if layout.spec.rows.addressing == "heads" else "order"
-    rows = np.diff([*layout.table_starts(by, "row"), layout.rows]).reshape(len(layout.orders), -1)
-    return np.repeat(rows, layout.heads // rows.shape[1], axis=1) * rows.shape[1] // layout.heads
+    sizes = np.array(layout.sizes).reshape(layout.layers, len(layout.orders), -1)
+    rows = sizes.swapaxes(0, 1).reshape(len(layout.orders), -1)
+    return np.repeat(rows * layout.slots, layout.heads, axis=1) if layout.slots else rows
 
 
 def _order(cell: Cell, ngrams: Ngrams, rows: np.ndarray, head_rows: np.ndarray, progress: Callable) -> Collisions:

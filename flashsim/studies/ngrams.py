@@ -68,12 +68,14 @@ def rows_of(
 ) -> dict[int, np.ndarray]:
     """The row ids of each of the ``ngrams``, uint32, shape (n-grams, heads), by order; taken from the trace of tokens
     [begin, end) where each comes first."""
-    heads, orders = layout.heads, layout.orders
+    orders, layers = layout.orders, layout.layers
+    heads = layout.rows_per_token // len(orders)  # of all layers
     rows = {order: np.empty((len(ngrams[order].first), heads), np.uint32) for order in orders}
     at = 0
-    for ids, reach in pieces(stream, layout, unit="row", begin=begin, end=end, backend=backend):
-        tokens = len(reach)
-        each = np.full(tokens, len(orders)) if len(ids) == tokens * len(orders) * heads else reach.astype(np.int64)
+    for ids, reach, _ in pieces(stream, layout, unit="row", begin=begin, end=end, backend=backend):
+        tokens, each = len(reach), reach.astype(np.int64)
+        if layers > 1:  # then every token reads every order
+            ids = ids.reshape(tokens, layers, len(orders), -1).swapaxes(1, 2)
         lines = ids.reshape(-1, heads)  # one an n-gram
         line_of = np.cumsum(each) - each
         for index, order in enumerate(orders):

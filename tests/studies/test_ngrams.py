@@ -15,6 +15,7 @@ from flashsim.layouts import layout
 from flashsim.studies import ngrams as module
 from flashsim.studies.ngrams import distinct_ngrams, rows_of
 from flashsim.tokens.stream import TokenStream
+from flashsim.trace import trace_ids
 
 
 def occurrences(ids, starts, order):
@@ -67,24 +68,19 @@ def test_rows_are_those_of_the_formulas(window, name, backend):
         assert rows[order].tolist() == [by_token[begin + first][at] for first in ngrams[order].first]
 
 
-def test_tokens_that_emit_every_row(monkeypatch):
-    """A layout may read rows for n-grams that are not whole, too: those are no n-grams of the stream."""
-    ids, starts = [5, 6, 7, 5, 6, 7], np.array([0, 4])
-    stream, made = TokenStream(np.array(ids, np.uint16), starts=starts), layout("pagegram", params="300k")
-    ngrams = distinct_ngrams(stream, (2, 3), 0, 6)
-    wanted = rows_of(stream, made, ngrams, 0, 6)
-    true_pieces = module.pieces
-
-    def filled(*args, **kwargs):
-        for ids, reach in true_pieces(*args, **kwargs):
-            lines, out = list(ids.reshape(-1, made.heads)), []
-            for orders in reach:
-                out += [lines.pop(0) for _ in range(orders)] + [np.full(made.heads, 999)] * (2 - orders)
-            yield np.concatenate(out).astype(np.uint32), reach
-
-    monkeypatch.setattr(module, "pieces", filled)
-    rows = rows_of(stream, made, ngrams, 0, 6)
-    assert all((rows[order] == wanted[order]).all() for order in (2, 3)) and len(rows[2]) == 3
+@pytest.mark.parametrize("name", ["qwen3.8-flash-next", "engram-demo", "longcat-flash-lite"])
+def test_tokens_that_emit_every_row(name):
+    """Published layouts read rows for n-grams that are not whole, too: those are no n-grams of the stream."""
+    ids, starts = [5, 6, 7, 5, 6, 7, 8], np.array([0, 4])
+    made = layout(name, raw_ids=True if name == "engram-demo" else None)
+    stream = TokenStream(np.array(ids, np.uint16), starts=starts)
+    ngrams = distinct_ngrams(stream, made.orders, 0, len(ids))
+    rows = rows_of(stream, made, ngrams, 0, len(ids))
+    tables = trace_ids(stream, made, unit="row").reshape(len(ids), made.layers, len(made.orders), made.heads)
+    assert len(ngrams[2].first) == 4  # (5, 6), (6, 7), (7, 5), (7, 8); not (5, 6) across the start
+    for index, order in enumerate(made.orders):
+        wanted = tables[ngrams[order].first, :, index].reshape(len(ngrams[order].first), -1)
+        assert (rows[order] == wanted).all() and rows[order].shape[1] == made.layers * made.heads
 
 
 @settings(max_examples=60, deadline=None)
