@@ -1,7 +1,8 @@
 """Fig. 4a of the PageGram report: reads/token against the size of the page cache, from a sweep's CSV alone.
 
 One line a layout and table size: the layout is the colour, the size the marker. Above 1 the y axis is logarithmic,
-below it is linear down to 0, as in the report.
+below it is linear down to 0, as in the report. Where every layout has one size, as published tables have, and there are
+more layouts than colours, the legend says size and reads without a cache, and markers tell equal colours apart.
 """
 
 from itertools import cycle
@@ -25,25 +26,27 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
     table = read_table(Path(csv), _NEEDED, "cache sweep")
     corpora = list(dict.fromkeys(table["corpus"]))
     names = list(dict.fromkeys(_layout_name(row) for row in table.itertuples()))
-    sizes = sorted(set(table["params"]))
+    sizes, crowd = sorted(set(table["params"])), _crowd(table, names)
     with figure(8.4, 4.8) as (made, axes):
         for (_, corpus), lines in table.groupby([table["label"], table["corpus"]], sort=False):
             row = lines.iloc[0]
             lines = lines.sort_values("cache_bytes")
-            colour = COLOURS[names.index(_layout_name(row)) % len(COLOURS)]
+            index = names.index(_layout_name(row))
+            colour = COLOURS[index % len(COLOURS)]
             axes.plot(
                 lines["cache_bytes"],
                 lines["reads_per_token"],
                 color=colour,
-                marker=MARKERS[sizes.index(row["params"]) % len(MARKERS)],
+                marker=_marker(index) if crowd else MARKERS[sizes.index(row["params"]) % len(MARKERS)],
                 markersize=5,
                 linewidth=1.3,
                 linestyle=("-", "--", ":", "-.")[corpora.index(corpus) % 4],
             )
-        _no_cache_levels(axes, table, names)
+        if not crowd:
+            _no_cache_levels(axes, table, names)
         size_axis(axes, table["cache_bytes"].tolist())
         reads_axis(axes, max(table["reads"] / table["tokens"]) * 1.35)
-        _legend(made, names, sizes, corpora)
+        _legend(made, crowd or names, [] if crowd else sizes, corpora)
         axes.set_title(_title(table), fontsize=10, loc="left")
         return save(made, stem or Path(csv).with_suffix(""))
 
@@ -64,8 +67,24 @@ def _title(table) -> str:
 def _layout_name(row) -> str:
     """The layout with its S and whatever else its label says, such as another row format; not its size."""
     slots = f"S{row.S:.0f}" if row.S == row.S else ""  # NaN: no buckets
-    others = [part for part in row.label.split("-") if part not in (row.layout, slots, format_count(int(row.params)))]
+    rest = row.label.removeprefix(row.layout).split("-")
+    others = [part for part in rest if part not in ("", slots, format_count(int(row.params)))]
     return " ".join([row.layout, *([f"S={row.S:.0f}"] if slots else []), *others])
+
+
+def _crowd(table, names: list[str]) -> list[str] | None:
+    """For each of ``names`` what the legend says of it, where they are more than the colours and have one size each."""
+    lines = table.drop_duplicates("label")
+    if len(names) <= len(COLOURS) or len(lines) > len(names) or table["corpus"].nunique() > 1:
+        return None
+    return [
+        f"{_layout_name(row)}: {row.params / 1e9:.3g}B, no cache {row.reads / row.tokens:.3g}"
+        for row in lines.itertuples()
+    ]
+
+
+def _marker(index: int) -> str:
+    return MARKERS[(index + index // len(COLOURS)) % len(MARKERS)]
 
 
 def _no_cache_levels(axes, table, names: list[str]) -> None:
@@ -97,8 +116,12 @@ def _legend(made, names: list[str], sizes: list[int], corpora: list[str]) -> Non
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], color=COLOURS[index % len(COLOURS)], linewidth=2, label=name) for index, name in enumerate(names)
-    ]
+        Line2D(
+            [], [], color=COLOURS[index % len(COLOURS)], linewidth=2, label=name, markersize=5,
+            marker=_marker(index) if not sizes else None,
+        )
+        for index, name in enumerate(names)
+    ]  # fmt: skip
     handles += [
         Line2D([], [], color="#666666", linestyle="", marker=marker, label=f"{format_count(size)} parameters")
         for size, marker in zip(sizes, cycle(MARKERS))

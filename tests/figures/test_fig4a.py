@@ -49,6 +49,17 @@ def test_draws_from_the_csv_alone_beside_it(csv, tmp_path):
     assert "SYNTHETIC" not in shown
 
 
+def test_more_layouts_than_colours_say_size_and_reads_in_the_legend(tmp_path):
+    ids = np.random.default_rng(0).integers(0, 300, 500).astype(np.uint16)
+    names = ("qwen3.8-flash-next", "longcat-flash-lite", "longcat-2.0", "over-encoding", "modded-nanogpt", "gemma-3n")
+    layouts = [layout(name) for name in names] + [layout(name, params="1M") for name in ("flat", "engram")]
+    table = sweep_cache(TokenStream(ids), layouts, ["16KiB", "1MiB"])
+    write_text(tmp_path / "many.csv", table.to_csv(index=False))
+    shown = texts(draw(tmp_path / "many.csv")[0])
+    assert "qwen3.8-flash-next: 51.2B, no cache 16.5" in shown and "engram: 0.001B, no cache 16" in shown
+    assert "parameters" not in shown and "no cache:" not in shown
+
+
 def test_what_is_synthetic_says_so(sweeps, tmp_path):
     svg, _ = draw(sweeps / "synthetic.csv", tmp_path / "new" / "figure")
     assert svg == tmp_path / "new" / "figure.svg" and "(SYNTHETIC)" in texts(svg)
