@@ -1,6 +1,6 @@
 """The kernels: address arithmetic and cache simulation, in C and, as their twin, in numba.
 
-``c.py`` and ``nb/`` have the same names with the same signatures and give the same results to the last bit;
+``c/`` and ``nb/`` have the same names with the same signatures and give the same results to the last bit;
 ``backend`` picks one. A new kernel is a function in both and a row in KERNELS, which the agreement tests loop over.
 """
 

@@ -9,7 +9,7 @@ from flashsim.studies.cells import Cell, unit_bytes
 # Nanoseconds of one core for a reference: addresses and one pass of LRU with every capacity, or one capacity of another
 # policy, in C. Rounded up from README's tables; a machine with less cache takes up to three times as long.
 _NS_LRU, _NS_POLICY, _NUMBA_FACTOR = 12, 20, 2
-_LRU_BYTES = 4 + 8 * 3 / 16  # a page, for every 16 capacities: see flashsim/kernels/c.py
+_LRU_BYTES = 4 + 8 * 3 / 16  # a page, for every 16 capacities: see flashsim/kernels/c/lru.py
 _OFFLINE_BYTES = 6  # a reference, of MIN
 
 

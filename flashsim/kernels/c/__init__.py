@@ -1,0 +1,39 @@
+"""The C kernels, called through cffi: one file for each group of them; ``binding.py`` has the compiled part."""
+
+from flashsim.kernels.c.address import mix_address
+from flashsim.kernels.c.lru import Lru
+from flashsim.kernels.c.policies import (
+    arc_run,
+    clock2_run,
+    clock_run,
+    fifo_run,
+    lfu_run,
+    min_run,
+    next_use,
+    random_run,
+    s3fifo_run,
+    sieve_run,
+    slru_run,
+    twoq_run,
+    wtinylfu_run,
+)
+from flashsim.kernels.c.stack import StackDistances
+
+__all__ = [
+    "Lru",
+    "StackDistances",
+    "arc_run",
+    "clock2_run",
+    "clock_run",
+    "fifo_run",
+    "lfu_run",
+    "min_run",
+    "mix_address",
+    "next_use",
+    "random_run",
+    "s3fifo_run",
+    "sieve_run",
+    "slru_run",
+    "twoq_run",
+    "wtinylfu_run",
+]
