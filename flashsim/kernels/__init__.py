@@ -12,6 +12,8 @@ from flashsim.errors import UsageError
 BACKENDS = {"c": "flashsim.kernels.c", "numba": "flashsim.kernels.nb"}
 KERNELS = (
     "mix_address",
+    "table_rows",
+    "place",
     "Lru",
     "StackDistances",
     "next_use",

@@ -2,6 +2,7 @@
 
 from flashsim.kernels.c.address import mix_address
 from flashsim.kernels.c.lru import Lru
+from flashsim.kernels.c.place import place
 from flashsim.kernels.c.policies import (
     arc_run,
     clock2_run,
@@ -18,6 +19,7 @@ from flashsim.kernels.c.policies import (
     wtinylfu_run,
 )
 from flashsim.kernels.c.stack import StackDistances
+from flashsim.kernels.c.tables import table_rows
 
 __all__ = [
     "Lru",
@@ -30,10 +32,12 @@ __all__ = [
     "min_run",
     "mix_address",
     "next_use",
+    "place",
     "random_run",
     "s3fifo_run",
     "sieve_run",
     "slru_run",
+    "table_rows",
     "twoq_run",
     "wtinylfu_run",
 ]

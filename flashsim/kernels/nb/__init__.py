@@ -15,11 +15,13 @@ from flashsim.kernels.nb.clock import clock2_run, clock_run
 from flashsim.kernels.nb.fifo import fifo_run
 from flashsim.kernels.nb.lfu import lfu_run
 from flashsim.kernels.nb.lru import Lru
+from flashsim.kernels.nb.place import place
 from flashsim.kernels.nb.random import random_run
 from flashsim.kernels.nb.s3fifo import s3fifo_run
 from flashsim.kernels.nb.sieve import sieve_run
 from flashsim.kernels.nb.slru import slru_run
 from flashsim.kernels.nb.stack import StackDistances
+from flashsim.kernels.nb.tables import table_rows
 from flashsim.kernels.nb.twoq import twoq_run
 from flashsim.kernels.nb.wtinylfu import wtinylfu_run
 
@@ -34,10 +36,12 @@ __all__ = [
     "min_run",
     "mix_address",
     "next_use",
+    "place",
     "random_run",
     "s3fifo_run",
     "sieve_run",
     "slru_run",
+    "table_rows",
     "twoq_run",
     "wtinylfu_run",
 ]
