@@ -3,7 +3,7 @@
  * Tokens are taken in blocks that fit L1: first the states of every order, then the reductions, both in vectors. Only
  * the first tokens of a document, where some order is out of reach, and the last few of a run go one by one. */
 #include "csim.h"
-#include "isa.h"
+#include "division.h"
 #include "mix64.h"
 
 #include <errno.h>
@@ -11,51 +11,6 @@
 
 #define BLOCK 256
 #define ORDERS_MAX 16
-
-/* x / divisor = (x * multiplier + addend) >> shift */
-struct division {
-    uint64_t multiplier, addend;
-    uint32_t shift;
-};
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-
-#define FS_LANES 8
-#define FS_NAME(x) x##_avx512
-#define FS_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512ifma")))
-#define FS_WIDEN(p) ((lanes_avx512)_mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(p))))
-#define FS_MUL32(a, b) ((lanes_avx512)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
-#define FS_MIN32(a, b) ((lanes_avx512)_mm512_min_epu32((__m512i)(a), (__m512i)(b)))
-#define FS_MULHI52(a, b) ((lanes_avx512)_mm512_madd52hi_epu64(_mm512_setzero_si512(), (__m512i)(a), (__m512i)(b)))
-#include "address_lanes.h"
-
-#define FS_LANES 4
-#define FS_NAME(x) x##_avx2
-#define FS_TARGET __attribute__((target("avx2,fma")))
-#define FS_WIDEN(p) ((lanes_avx2)_mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)(p))))
-#define FS_MUL32(a, b) ((lanes_avx2)_mm256_mul_epu32((__m256i)(a), (__m256i)(b)))
-#define FS_MIN32(a, b) ((lanes_avx2)_mm256_min_epu32((__m256i)(a), (__m256i)(b)))
-#include "address_lanes.h"
-#endif
-
-typedef uint32_t words_plain __attribute__((vector_size(16)));
-
-static inline words_plain min32_plain(words_plain a, words_plain b)
-{
-    words_plain less = (words_plain)(a < b);
-    return (a & less) | (b & ~less);
-}
-
-#define FS_LANES 2
-#define FS_NAME(x) x##_plain
-#define FS_TARGET
-#define FS_WIDEN(p) __builtin_convertvector(*(const ids_plain *)(p), lanes_plain)
-#define FS_MUL32(a, b) (((a) & 0xFFFFFFFFu) * ((b) & 0xFFFFFFFFu))
-#define FS_MIN32(a, b) ((lanes_plain)min32_plain((words_plain)(a), (words_plain)(b)))
-#include "address_lanes.h"
-
-typedef uint64_t block[ORDERS_MAX][BLOCK] __attribute__((aligned(64)));
 
 /* The functions of one instruction set. */
 struct path {
@@ -66,18 +21,10 @@ struct path {
     void (*interleave)(const struct fs_mix_plan *, uint64_t (*)[BLOCK], int64_t, uint32_t *);
 };
 
-static struct path best_path(void)
-{
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (FS_ISA_LIMIT >= 2 && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512ifma"))
-        return (struct path){8, states_avx512, reduce_avx512, heads_avx512, interleave_avx512};
-    if (FS_ISA_LIMIT >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return (struct path){4, states_avx2, reduce_avx2, heads_avx2, interleave_avx2};
-#endif
-    return (struct path){2, states_plain, reduce_plain, heads_plain, interleave_plain};
-}
+#define FS_EACH_ISA "address_lanes.h"
+#include "each_isa.h"
+
+typedef uint64_t block[ORDERS_MAX][BLOCK] __attribute__((aligned(64)));
 
 static uint64_t divide(const struct fs_mix_plan *plan, uint64_t x)
 {
@@ -155,7 +102,7 @@ int64_t fs_mix_address(const struct fs_mix_plan *plan, const uint32_t *ids, int6
         plan->kind > FS_BUCKET || ids_an_order < 1 || plan->stride % 8 || plan->stride < plan->heads ||
         out_capacity < (ids_count - first) * plan->orders_count * ids_an_order)
         return -EINVAL;
-    const struct path path = best_path();
+    const struct path *path = FS_BEST(path);
     const int64_t reach = plan->orders[plan->orders_count - 1] - 1;
     uint32_t *const begin = out;
     int64_t document = 0, next = 0;
@@ -170,7 +117,7 @@ int64_t fs_mix_address(const struct fs_mix_plan *plan, const uint32_t *ids, int6
             out = to;
         }
         if (at < end) {
-            out = many_tokens(plan, &path, ids + at, end - at, out);
+            out = many_tokens(plan, path, ids + at, end - at, out);
             if (counts)
                 memset(counts + (at - first), (int)plan->orders_count, (size_t)(end - at));
             at = end;

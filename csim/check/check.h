@@ -11,6 +11,9 @@ uint64_t draw(uint64_t below);               /* 0 .. below - 1 */
 void *copy(const void *from, size_t bytes); /* on the heap and of exact size: a step outside is a sanitizer's report */
 
 int check_address(void);
+int check_division(void);
+int check_tables(void);
+int check_place(void);
 int check_lru(void);
 int check_stack(void);
 int check_policies(void);

@@ -161,9 +161,10 @@ class PlacePlan:
 
     base: int64, shape (regions, columns): byte at which row id 0 would lie, for the table of each column of a token's
         rows; may be negative (a table's own base less its first row id times the stride).
-    stride, bytes: uint64, shape (regions,): bytes from row to row, and bytes read of a row; below 2^31.
-    shard_rows, shard_gap: rows a shard (0 = no shards), and the bytes that every whole shard before a row adds.
-    page_bytes: a multiple of 512, at most 2^30.
+    stride, bytes: uint64, shape (regions,): bytes from row to row, and bytes read of a row; below 2^30.
+    shard_rows, shard_gap: rows a shard (0 = no shards), and the bytes, below 2^30, that every whole shard before a row
+        adds.
+    page_bytes: a multiple of 512, at most 2^20.
     rows_per_page, row_pages: 0 and 1 = packed. Else page-aligned, which takes one region and no shards: rows_per_page
         rows lie in row_pages pages, all of which are read.
 
@@ -186,14 +187,16 @@ class PlacePlan:
         _typed("base", self.base, np.int64, self.base.shape)
         for name in ("stride", "bytes"):
             _typed(name, getattr(self, name), np.uint64, (self.regions,))
-        if self.page_bytes % 512 or not 512 <= self.page_bytes <= 2**30:
-            raise ValueError(f"page_bytes {self.page_bytes}: a multiple of 512 up to {2**30} expected")
-        if self.bytes.min() < 1 or max(self.bytes.max(), self.stride.max()) >= 2**31:
-            raise ValueError(f"rows of {self.bytes} bytes every {self.stride}: 1 to {2**31 - 1} expected")
-        if not (self.shard_rows >= 0 and 0 <= self.shard_gap < 2**31 and abs(self.base).max() < 2**62):
-            raise ValueError(f"shards of {self.shard_rows} rows, gap {self.shard_gap}: 0 to {2**31 - 1} expected")
-        if self.rows_per_page < 0 or self.row_pages < 1 or self.row_pages * self.page_bytes > 2**31:
-            raise ValueError(f"{self.rows_per_page} rows in {self.row_pages} pages: 0 and 1 or more expected")
+        if self.page_bytes % 512 or not 512 <= self.page_bytes <= 2**20:
+            raise ValueError(f"page_bytes {self.page_bytes}: a multiple of 512 up to {2**20} expected")
+        if self.bytes.min() < 1 or max(self.bytes.max(), self.stride.max()) >= 2**30:
+            raise ValueError(f"rows of {self.bytes} bytes every {self.stride}: 1 to {2**30 - 1} expected")
+        if self.base.min() <= -(2**62) or self.base.max() >= 2**62:
+            raise ValueError(f"bases {self.base.min()} to {self.base.max()}: within {2**62} of 0 expected")
+        if not (0 <= self.shard_rows < 2**63 and 0 <= self.shard_gap < 2**30):
+            raise ValueError(f"shards of {self.shard_rows} rows, gap {self.shard_gap}: 0 to {2**30 - 1} expected")
+        if not (0 <= self.rows_per_page < 2**32 and 1 <= self.row_pages < 2**16):
+            raise ValueError(f"{self.rows_per_page} rows in {self.row_pages} pages: below {2**32} in 1 to {2**16 - 1}")
         if self.rows_per_page and (self.regions > 1 or self.shard_rows):
             raise ValueError(f"page-aligned rows take 1 region and no shards: {self.regions}, {self.shard_rows} rows")
         if self.pages_per_row_most * self.columns > 2**16 - 1:
@@ -228,9 +231,11 @@ class PlacePlan:
         row_counts: np.ndarray | None,
     ) -> None:
         """Raise TypeError or ValueError where the arrays of a call do not fit each other."""
-        for name, array, dtype in (("counts", counts, np.uint16), ("row_counts", row_counts, np.uint16)):
+        for name, array in (("rows", rows), ("out", out)):
+            _typed(name, array, np.uint32, (len(array),))
+        for name, array in (("counts", counts), ("row_counts", row_counts)):
             if array is not None:
-                _typed(name, array, dtype, (tokens,))
+                _typed(name, array, np.uint16, (tokens,))
         expected = tokens * self.columns if row_counts is None else int(row_counts.sum(dtype=np.int64))
         if tokens < 0 or len(rows) != expected:
             raise ValueError(f"{len(rows)} rows, {tokens} tokens have {expected}")
