@@ -3,6 +3,8 @@
 from collections import OrderedDict
 from itertools import pairwise
 
+from flashsim.kernels.plan import RESERVED, XOR
+
 MASK = 2**64 - 1
 
 
@@ -113,3 +115,43 @@ def lru(trace, capacity: int) -> list[bool]:
         if len(cache) > capacity:
             cache.popitem(last=False)
     return missed
+
+
+def table_rows(plan, ids, first, starts):
+    """Row ids of tokens ids[first:], one list a token, from the rule of published tables in csim.h."""
+    for position in range(first, len(ids)):
+        document = max(start for start in (0, *starts) if start <= position)
+        slots = [ids[position - k] if position - k >= document else None for k in range(len(plan.coefficients))]
+        rows = []
+        for table in range(plan.tables):
+            order = int(plan.order[table])
+            if plan.missing == RESERVED and None in slots[:order]:
+                rows.append(int(plan.reserved[table]))
+                continue
+            mix = 0
+            for k in range(order):
+                term = int(plan.coefficients[k, table]) * (plan.filler if slots[k] is None else slots[k]) & MASK
+                mix = mix ^ term if plan.op == XOR else mix + term & MASK
+            word = mix % 2**plan.word
+            signed = word - 2**plan.word if word >= 2 ** (plan.word - 1) else word
+            rows.append(int(plan.base[table]) + signed % int(plan.modulus[table]))
+        yield rows
+
+
+def pages_of_rows(plan, tokens):
+    """Page ids of each token, given its rows: where the bytes of the rows lie."""
+    for rows in tokens:
+        pages = []
+        for column, row in enumerate(rows):
+            for region in range(plan.regions):
+                start, size = int(plan.base[region, column]), int(plan.bytes[region])
+                if plan.rows_per_page:
+                    first = start // plan.page_bytes + row // plan.rows_per_page * plan.row_pages
+                    pages += range(first, first + plan.row_pages)
+                    continue
+                start += row * int(plan.stride[region])
+                if plan.shard_rows:
+                    start += row // plan.shard_rows * plan.shard_gap
+                touched = (*range(start, start + size, 512), start + size - 1)  # no page is shorter
+                pages += sorted({byte // plan.page_bytes for byte in touched})
+        yield pages
