@@ -16,33 +16,8 @@ from flashsim.cache.engine import sweep_of
 from flashsim.cache.lru import LruSweep
 from flashsim.kernels import backend
 from tests.bench import peers
+from tests.bench.addresses import addresses
 from tests.bench.measure import interleaved, machine
-
-
-def addresses(stream, tokens: int, rounds: int) -> None:
-    """Address kernels against copying the trace that they write."""
-    ids = stream.ids[:tokens].astype(np.uint32)
-    starts = (
-        np.flatnonzero(ids[:-1] == stream.eot).astype(np.int64) + 1 if stream.eot is not None else np.zeros(0, np.int64)
-    )
-    print("| layout | back end | M tokens/s | M ids/s | copy, M ids/s | x copy |\n|---|---|---|---|---|---|")
-    for name in ("pagegram", "flat", "engram"):
-        plan = layout(name).plan()
-        out = np.zeros(len(ids) * plan.ids_per_token, np.uint32)  # zeros, and touched by the uncounted round
-        copied = np.zeros_like(out)
-        for kernel in ("c", "numba"):
-            run = backend(kernel).mix_address
-            count = run(plan, ids, 0, starts, out)
-            taken = interleaved(
-                rounds if kernel == "c" else 3,
-                kernel=lambda run=run, plan=plan, out=out: run(plan, ids, 0, starts, out),
-                copy=lambda out=out, copied=copied, count=count: np.copyto(copied[:count], out[:count]),
-            )
-            ratio = taken["copy"].median / taken["kernel"].median
-            print(
-                f"| {name} | {kernel} | {taken['kernel'].rate(len(ids))} | {taken['kernel'].rate(count)} | "
-                f"{taken['copy'].rate(count)} | {ratio:.2f} |"
-            )
 
 
 def lru(stream, tokens: int, rounds: int) -> None:
