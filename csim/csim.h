@@ -64,9 +64,9 @@ int64_t fs_mix_address(const struct fs_mix_plan *plan, const uint32_t *ids, int6
  * Every token reads one row of each table t, tables in order:
  *     z_t   = OP over k = 0 .. depth - 1 of (c[k][t] * y_k), wrapping; OP = XOR or SUM
  *     row_t = base[t] + (z_t as a signed number of `word` bits, non-negative remainder by modulus[t])
- * c[k][t] is 0 at and beyond the table's order. y_k is the token k before. A slot before the document's start is missing:
+ * c[k][t] is 0 at and beyond the table's order. y_k is the token k before. Where that lies before the document's start:
  * FS_FILLER    y_k = filler
- * FS_RESERVED  a table with a missing slot among its order[t] reads reserved[t] instead
+ * FS_RESERVED  a table with such a token among its order[t] reads reserved[t] instead
  *
  * Moduli lie in [1, 2^31), base + modulus is at most 2^32. Arrays hold `stride` entries (a row of coefficients too), a
  * multiple of 8 and at least `tables`, so that a vector of tables can be loaded whole; spare ones need modulus 1.
@@ -94,7 +94,8 @@ int64_t fs_table_rows(const struct fs_table_plan *plan, const uint32_t *ids, int
 
 /* ---- place.c: row ids -> page ids ----------------------------------------------------------------------------------
  *
- * A token's rows are those of columns 0 .. count - 1. Of row r in column c, region g (weights, scales, ...) starts at byte
+ * A token's rows are those of columns 0 .. count - 1. In region g (weights, scales, ...) row r of column c starts at
+ * byte
  *     base[g][c] + r * stride[g] + floor(r / shard_rows) * shard_gap
  * and each page that one of its bytes[g] bytes lies on is emitted, in order: packed rows may straddle pages. With
  * rows_per_page > 0, instead, row_pages pages are emitted from the one of byte
@@ -109,7 +110,7 @@ struct fs_place_plan {
     const int64_t *base;    /* [regions][columns] within 2^62 of 0 */
     const uint64_t *stride; /* [regions] below 2^30, and so are the next two */
     const uint64_t *bytes;  /* [regions] at least 1 */
-    uint64_t shard_gap;
+    uint64_t shard_gap;     /* bytes that every whole shard before a row adds */
     uint64_t shard_rows;    /* 0 = no shards */
     uint64_t page_bytes;    /* a multiple of 512, at most 2^20 */
     uint64_t rows_per_page; /* 0 = packed */
@@ -118,7 +119,8 @@ struct fs_place_plan {
 
 /* row_counts: rows of each token, or NULL = `columns` each. counts: NULL, or receives the pages of each token. out must
  * have room for as many pages as the rows may emit at most: where every base, stride and gap of a region is a multiple
- * of u, a row of b bytes has at most floor((page_bytes - u + b - 1) / page_bytes) + 1 pages there.
+ * of u, a row of b bytes has at most floor((page_bytes - u + b - 1) / page_bytes) + 1 pages there. All of that room may
+ * be written to.
  * Returns the number of pages written, -EINVAL, or -ERANGE where a page id does not fit 32 bits. */
 int64_t fs_place(const struct fs_place_plan *plan, const uint32_t *rows, const uint16_t *row_counts, int64_t tokens,
                  uint32_t *out, int64_t out_capacity, uint16_t *counts);

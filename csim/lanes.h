@@ -44,8 +44,8 @@ FS_TARGET static inline INVERSE FS_NAME(inverse)(LANES modulus)
 #define EXCESS(rest, modulus) ((rest) + (modulus)) /* the quotient is right or one too large */
 #endif
 
-/* fs_remainder in the low 32 bits of each lane; the upper half is rubbish. The upper 12 bits of z are those of 2^52 as a
- * double. */
+/* fs_remainder in the low 32 bits of each lane; the upper half is rubbish. The upper 12 bits of z are those of 2^52 as
+ * a double. */
 FS_TARGET static inline LANES FS_NAME(remainder_of_double)(LANES z, LANES modulus, INVERSE inverse)
 {
     LANES rest = z - FS_MUL32(QUOTIENT(z, inverse), modulus);

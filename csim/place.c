@@ -133,8 +133,8 @@ static inline __attribute__((always_inline)) uint32_t *emit(const struct region 
 
 /* Takes as many of the next tokens as fit a block: their bases, where they are not the same in every block, and their
  * rows. Returns how many. */
-static int64_t take(struct region *regions, const struct fs_place_plan *plan, const uint16_t *row_counts, int64_t tokens,
-                    int64_t *rows)
+static int64_t take(struct region *regions, const struct fs_place_plan *plan, const uint16_t *row_counts,
+                    int64_t tokens, int64_t *rows)
 {
     int64_t taken = BLOCK / plan->columns;
     taken = taken < tokens ? taken : tokens;
@@ -167,7 +167,7 @@ static uint32_t *emit_fast(const struct region *regions, uint32_t count, uint64_
 int64_t fs_place(const struct fs_place_plan *plan, const uint32_t *rows, const uint16_t *row_counts, int64_t tokens,
                  uint32_t *out, int64_t out_capacity, uint16_t *counts)
 {
-    if (tokens < 0 || !is_valid(plan))
+    if (tokens < 0 || out_capacity < 0 || !is_valid(plan))
         return -EINVAL;
     struct region regions[FS_PLACE_REGIONS];
     uint64_t most = 0, longest = 0;
@@ -197,7 +197,7 @@ int64_t fs_place(const struct fs_place_plan *plan, const uint32_t *rows, const u
         for (uint32_t g = 0; g < plan->regions; g++)
             if (!find(&regions[g], extents, rows, count))
                 return -ERANGE;
-        const uint64_t pages = longest == 2 && count == left ? 3 : longest; /* the last row may have room for one only */
+        const uint64_t pages = longest == 2 && count == left ? 3 : longest; /* the last row may have room for one */
         out = emit_fast(regions, plan->regions, pages, row_counts ? row_counts : same, taken, out, counts);
         rows += count, left -= count, tokens -= taken;
         row_counts = row_counts ? row_counts + taken : NULL;

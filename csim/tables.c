@@ -39,14 +39,15 @@ static void reserve(const struct fs_table_plan *plan, int64_t at, int64_t end, u
 int64_t fs_table_rows(const struct fs_table_plan *plan, const uint32_t *ids, int64_t ids_count, int64_t first,
                       const int64_t *starts, int64_t starts_count, uint32_t *out, int64_t out_capacity)
 {
-    if (first < 0 || first > ids_count || !is_valid(plan) || out_capacity / plan->tables < ids_count - first)
+    if (first < 0 || first > ids_count || out_capacity < 0 || !is_valid(plan) ||
+        out_capacity / plan->tables < ids_count - first)
         return -EINVAL;
     rows_function *const rows = FS_BEST(rows);
     const int64_t reach = plan->depth - 1, written = (ids_count - first) * plan->tables;
     const uint32_t *const end = out + written;
     int64_t block = BLOCK_ROWS / plan->tables / 8 * 8;
     block = block < 32 ? 32 : block > BLOCK ? BLOCK : block;
-    uint64_t tokens[DEPTH_MAX - 1 + BLOCK] = {0};
+    uint64_t tokens[DEPTH_MAX - 1 + BLOCK + 8] = {0}; /* a vector may begin anywhere in the block */
     int64_t document = 0, next = 0;
     for (int64_t at = first, stop; at < ids_count; at = stop) {
         while (next < starts_count && starts[next] <= at)

@@ -111,11 +111,14 @@ FS_TARGET static void FS_NAME(rows)(const struct fs_table_plan *plan, const uint
             FS_NAME(vector)(plan, (uint32_t)(at + FS_LANES <= tables ? at : tables - FS_LANES), tokens, count, out);
         return;
     }
-    const int64_t fit = end - out < FS_LANES ? 0 : (end - out - FS_LANES) / tables + 1, whole = fit < count ? fit : count;
-    uint32_t rest[FS_LANES * FS_LANES];
-    FS_NAME(vector)(plan, 0, tokens, whole, out);
-    FS_NAME(vector)(plan, 0, tokens + whole, count - whole, rest);
-    memcpy(out + whole * tables, rest, (size_t)((count - whole) * tables) * sizeof *out);
+    const int64_t fit = end - out < FS_LANES ? 0 : (end - out - FS_LANES) / tables + 1;
+    const int64_t left = fit < count ? count - fit : 0;
+    FS_NAME(vector)(plan, 0, tokens, count - left, out);
+    if (left) {
+        uint32_t rest[FS_LANES * FS_LANES];
+        FS_NAME(vector)(plan, 0, tokens + count - left, left, rest);
+        memcpy(out + (count - left) * tables, rest, (size_t)(left * tables) * sizeof *out);
+    }
 }
 
 #undef CASE

@@ -27,7 +27,7 @@ int main(void)
         int every; /* rounds */
     } checks[] = {
         {check_address, 1}, {check_division, 1}, {check_tables, 1},   {check_place, 1},
-        {check_match, 1},   {check_lru, 1},      {check_stack, 6},    {check_policies, 1},
+        {check_match, 1},   {check_lru, 1},      {check_stack, 6},  {check_policies, 1},
         {check_queues, 1},
     };
     int passed = 0, failed = 0;

@@ -14,7 +14,8 @@ int check_division(void)
     return 1;
 }
 
-static uint32_t expected_row(const struct fs_table_plan *p, uint32_t t, const uint32_t *ids, int64_t at, int64_t document)
+static uint32_t expected_row(const struct fs_table_plan *p, uint32_t t, const uint32_t *ids, int64_t at,
+                             int64_t document)
 {
     uint64_t z = 0;
     if (p->missing == FS_RESERVED && at - document + 1 < p->order[t])
@@ -71,7 +72,7 @@ int check_tables(void)
         for (uint32_t t = 0; t < tables && good; t++)
             good = out[(i - first) * tables + t] == expected_row(&plan, t, ids, i, document);
     }
-    good = good && (capacity == 0 || fs_table_rows(&plan, ids, count, first, begin, starts_count, out, capacity - 1) < 0);
+    good = good && fs_table_rows(&plan, ids, count, first, begin, starts_count, out, capacity - 1) < 0;
     m[draw(stride)] = draw(2) ? 0 : UINT64_C(1) << 31;
     good = good && fs_table_rows(&plan, ids, count, first, begin, starts_count, out, capacity) < 0;
     free(c), free(m), free(b), free(o), free(r), free(ids), free(out), free(begin);
@@ -111,12 +112,15 @@ int check_place(void)
         stride[g] = (1 + draw(draw(2) ? 20 : draw(5) ? 400 : 9000)) * unit;
         bytes[g] = 1 + draw(draw(2) ? stride[g] : 64);
     }
-    for (uint32_t c = 0; c < regions * columns; c++)
-        base[c] = (int64_t)((draw(100000) + 1000000) * unit) - (draw(aligned ? 4 : 900) ? 0 : (int64_t)(2000000 * unit));
+    for (uint32_t c = 0; c < regions * columns; c++) {
+        const int64_t at = 1000000 + (int64_t)draw(100000);
+        base[c] = (draw(aligned ? 4 : 900) ? at : at - 2000000) * (int64_t)unit;
+    }
     const struct fs_place_plan plan = {
         .columns = columns, .regions = regions, .base = copy(base, regions * columns * 8),
         .stride = copy(stride, regions * 8), .bytes = copy(bytes, regions * 8), .shard_gap = draw(999) * unit,
-        .shard_rows = aligned || draw(2) ? 0 : draw(4) ? 1 + draw(5000) : (UINT64_C(1) << 32) + 7, .page_bytes = page_bytes,
+        .shard_rows = aligned || draw(2) ? 0 : draw(4) ? 1 + draw(5000) : (UINT64_C(1) << 32) + 7,
+        .page_bytes = page_bytes,
         .rows_per_page = aligned ? 1 + draw(30) : 0, .row_pages = 1 + draw(4),
     };
     const int64_t tokens = (int64_t)draw(TOKENS);
@@ -159,7 +163,7 @@ int check_place(void)
         good = good && (outside || written < 0 || counts[token] == total - before);
     }
     good = good && (outside ? written < 0 : written == total);
-    good = good && (!rows_count || fs_place(&plan, rows, given, tokens, out, rows_count * most - 1, counts) < 0);
+    good = good && fs_place(&plan, rows, given, tokens, out, rows_count * most - 1, counts) < 0;
     free((void *)plan.base), free((void *)plan.stride), free((void *)plan.bytes);
     free(rows), free(given), free(counts), free(out);
     return good;
