@@ -135,16 +135,19 @@ class Placed:
             before = firsts // self.rows_per_page * unit if self.rows_per_page else firsts * region.row_bytes
             bases.append(np.array(region.starts, np.int64)[group] - before)
         sizes = np.array([region.row_bytes for region in self.read], np.uint64)
-        return PlacePlan(
-            base=np.array(bases, np.int64),
-            stride=sizes,
-            bytes=sizes,
-            shard_rows=self.shard_rows,
-            shard_gap=self.shard_gap,
-            page_bytes=self.page_bytes,
-            rows_per_page=self.rows_per_page,
-            row_pages=self.row_pages,
-        )
+        try:
+            return PlacePlan(
+                base=np.array(bases, np.int64),
+                stride=sizes,
+                bytes=sizes,
+                shard_rows=self.shard_rows,
+                shard_gap=self.shard_gap,
+                page_bytes=self.page_bytes,
+                rows_per_page=self.rows_per_page,
+                row_pages=self.row_pages,
+            )
+        except ValueError as error:
+            raise UsageError(f"rows of {sizes.sum()} B in pages of {self.page_bytes} B: {error}") from None
 
 
 def place(

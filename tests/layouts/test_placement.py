@@ -119,6 +119,12 @@ def test_parts_of_a_split_table_begin_where_the_one_before_ends():
         layout("deepseek-v4.1", raw_ids=True).table_starts("head")
 
 
+def test_what_the_kernel_cannot_place_is_refused():
+    with pytest.raises(UsageError, match="pages of 2097152 B"):
+        layout("qwen3.8-flash-next", page="2MiB").addressing()
+    assert layout("qwen3.8-flash-next", page="1MiB").addressing().ids_per_token == 32
+
+
 def test_the_reports_layouts_can_be_packed_too():
     aligned, packed = layout("engram", params="100M"), layout("engram", params="100M", placement="packed")
     assert packed.pages == -(-packed.rows * 34 // 4096) < aligned.pages
