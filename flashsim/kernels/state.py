@@ -1,10 +1,16 @@
-"""``PolicyState``: the buffers of a cache policy other than LRU, which its kernel in C or numba works on."""
+"""What the kernels in C and numba work on: ``PolicyState`` of a cache policy other than LRU, and LRU's time slots."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
 REGISTERS = 32
+
+
+def lru_slots(pages: int) -> int:
+    """Time slots of LRU over ids below ``pages``: 8 a page, so that they are renumbered after 7 references a page, and
+    at least 4 Mi; a multiple of 128 below 2^31, as struct fs_lru of csim.h asks for."""
+    return min(max(8 * pages, 1 << 22) + 256, 2**31 - 1) // 128 * 128
 
 
 @dataclass
