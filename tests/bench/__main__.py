@@ -46,7 +46,8 @@ def addresses(stream, tokens: int, rounds: int) -> None:
 
 
 def lru(stream, tokens: int, rounds: int) -> None:
-    """Twelve LRU capacities in one pass against libCacheSim, one capacity after the other."""
+    """LRU at twelve capacities in one pass and at one, against libCacheSim, one capacity after the other, and against
+    the floor: reading and writing one word a reference."""
     made, trace = _trace(stream, tokens)
     capacities = [4096 << step for step in range(10)] + [3_000_000, 3_255_210]
     with tempfile.TemporaryDirectory() as folder:
@@ -64,20 +65,26 @@ def lru(stream, tokens: int, rounds: int) -> None:
 
         taken = interleaved(rounds, c=lambda: ours("c", capacities), numba=lambda: ours("numba", capacities))
         peer = interleaved(1, warm=False, peer=theirs)["peer"]  # minutes; its own repeats would say little
-        one = interleaved(rounds, c=lambda: ours("c", [65536]), numba=lambda: ours("numba", [65536]))
+        library = peers.compiled(Path(folder), "gather.c")
+        one = interleaved(
+            rounds,
+            c=lambda: ours("c", [65536]),
+            numba=lambda: ours("numba", [65536]),
+            floor=lambda: peers.gather(library, trace, made.pages),
+        )
         ours("c", capacities), ours("numba", capacities)
     assert results["c"] == results["numba"] == results["libcachesim"], results
     print(f"\n{len(trace):,} references of pagegram-S4-20B over {made.pages:,} pages; equal misses at 12 capacities\n")
-    print("| what | CPU s | M references/s | x libCacheSim |\n|---|---|---|---|")
-    print(
-        f"| libCacheSim LRU, 12 capacities | {peer.median:.1f} | {12 * len(trace) / peer.median / 1e6:.2f} each | 1 |"
-    )
-    for name, timing in taken.items():
-        ratio = peer.median / timing.median
-        print(f"| {name}, 12 capacities in one pass | {timing.median:.3f} | {timing.rate(len(trace))} | {ratio:,.0f} |")
-    for name, timing in one.items():
-        ratio = peer.median / 12 / timing.median
-        print(f"| {name}, one capacity | {timing.median:.3f} | {timing.rate(len(trace))} | {ratio:,.0f} |")
+    print("| what | CPU s | ns a reference | M references/s | x libCacheSim |\n|---|---|---|---|---|")
+    single = peer.median / 12  # seconds of one capacity
+    rate = f"{len(trace) / single / 1e6:.1f} each"
+    print(f"| libCacheSim, 12 capacities | {peer.median:.1f} | {single / len(trace) * 1e9:.0f} each | {rate} | 1 |")
+    rows = [(f"{name}, 12 capacities in one pass", timing, peer.median) for name, timing in taken.items()]
+    rows += [(name if name == "floor" else f"{name}, one capacity", timing, single) for name, timing in one.items()]
+    for name, timing, seconds in rows:
+        each = f"{timing.median / len(trace) * 1e9:.2f}"
+        ratio = f"{seconds / timing.median:,.0f}"
+        print(f"| {name} | {timing.median:.3f} | {each} | {timing.rate(len(trace))} | {ratio} |")
 
 
 def curve(stream, tokens: int, rounds: int) -> None:
