@@ -136,7 +136,7 @@ struct fs_policy {
     uint64_t capacity; /* pages */
     uint64_t pages;    /* every id is below this */
     uint64_t slots;    /* records of `slot` */
-    uint32_t *page;    /* [pages][fields] a record for each page */
+    uint32_t *page;    /* [pages][fields] a record for each page, zero as long as the page was never read */
     uint32_t *slot;    /* [slots][fields] records of queues and rings */
     int64_t *reg;      /* [32] registers: reg[0] counts misses, the rest are the policy's */
 };

@@ -6,6 +6,7 @@
  * settled between batches. Within one, tau_k lies in [tau, bound]: a reference whose page was last touched inside that
  * gap (a fraction of a percent) is in doubt, and only those are decided one by one. */
 #include "csim.h"
+#include "ids.h"
 #include "isa.h"
 #include "slots.h"
 

@@ -69,20 +69,6 @@ FS_TARGET static void FS_NAME(renumber)(struct fs_lru *lru)
     }
 }
 
-/* How many of the ids come before the first that is not below `pages`. */
-FS_TARGET static inline int64_t FS_NAME(in_range)(const uint32_t *ids, int64_t count, uint64_t pages)
-{
-    uint32_t largest = 0;
-    for (int64_t i = 0; i < count; i++)
-        largest = ids[i] > largest ? ids[i] : largest;
-    if (largest < pages)
-        return count;
-    int64_t good = 0;
-    while (good < count && ids[good] < pages)
-        good++;
-    return good;
-}
-
 /* Bits set in mask before bit i. */
 FS_TARGET static inline uint64_t FS_NAME(before)(const uint64_t *mask, uint32_t i)
 {
@@ -174,9 +160,8 @@ FS_TARGET static int FS_NAME(pass)(struct fs_lru *lru, const uint32_t *trace, in
             FS_NAME(renumber)(lru);
         FS_NAME(settle)(lru);
         const int64_t left = count - at, wanted = BATCH - lru->now % BATCH, taken = wanted < left ? wanted : left;
-        const int64_t good = FS_NAME(in_range)(trace + at, taken, lru->pages);
-        const uint32_t *soon = trace + (2 * taken <= left ? at + taken : count - taken);
-        FS_NAME(take)(lru, trace + at, soon, good, classes ? classes + at : NULL);
+        const int64_t good = fs_in_range(trace + at, taken, lru->pages);
+        FS_NAME(take)(lru, trace + at, fs_soon(trace, at, taken, count), good, classes ? classes + at : NULL);
         if (good < taken)
             return -ERANGE;
         at += taken;

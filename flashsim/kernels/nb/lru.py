@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from flashsim.kernels.nb.bits import popcount, prefetch, require_trace, trailing_zeros
+from flashsim.kernels.nb.ids import in_range, soon_of
 from flashsim.kernels.state import lru_slots
 
 _BATCH, _WORDS = 128, 2
@@ -112,16 +113,9 @@ def _run(lanes, last, live, counters, trace, classes):
     at, good = 0, True
     while at < len(trace) and now < len(live) * 64 and good:
         _settle(lanes, live, now, distinct)
-        left = len(trace) - at
-        count = min(_BATCH - now % _BATCH, left)
-        ids, soon = trace[at : at + count], trace[at + count if 2 * count <= left else len(trace) - count :]
-        largest = np.uint32(0)
-        for i in range(count):
-            largest = max(largest, ids[i])
-        if largest >= len(last):
-            good, count = False, 0
-            while ids[count] < len(last):
-                count += 1
+        ids = trace[at : at + _BATCH - now % _BATCH]
+        count, soon = in_range(ids, len(last)), soon_of(trace, at, len(ids))
+        good = count == len(ids)
         for i in range(count):
             prefetch(last, np.int64(soon[i]))
             touched[i] = last[ids[i]]
