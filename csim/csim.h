@@ -163,5 +163,27 @@ int fs_wtinylfu_run(struct fs_policy *policy, const uint32_t *trace, int64_t cou
 int fs_min_run(struct fs_policy *policy, const uint32_t *uses, int64_t count, uint8_t *missed);
 int fs_next_use(const uint32_t *trace, int64_t count, uint64_t pages, uint32_t *last, uint32_t *uses, int64_t first);
 
+/* ---- stamp.c: pages that prove what they are -----------------------------------------------------------------------
+ *
+ * A target of replays is filled with stamps of FS_STAMP_BYTES: stamp `number` stands at byte number * FS_STAMP_BYTES and
+ * holds its number, the target's seed, a checksum and bytes that do not compress. The form is in stamp.h, which also has
+ * what a loop needs to check one page.
+ */
+enum {
+    FS_STAMP_GOOD = 0,
+    FS_STAMP_ZERO = 1,       /* nothing but zeros: a hole, trimmed, or never written */
+    FS_STAMP_FOREIGN = 2,    /* no stamp */
+    FS_STAMP_DAMAGED = 3,    /* a stamp whose checksum is wrong */
+    FS_STAMP_OTHER_SEED = 4, /* a sound stamp of another target */
+    FS_STAMP_OTHER_PAGE = 5  /* a sound stamp of this target with another number */
+};
+enum { FS_STAMP_BYTES = 4096 };
+
+/* block: `pages` stamps, numbered from `first`. Returns 0 or -EINVAL. */
+int fs_stamp_fill(uint8_t *block, uint64_t first, int64_t pages, uint64_t seed);
+
+/* states: [pages] receives the FS_STAMP_ state of each. Returns how many are not good, or -EINVAL. */
+int64_t fs_stamp_check(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states);
+
 /* BINDING END */
 #endif
