@@ -183,7 +183,16 @@ enum { FS_STAMP_BYTES = 4096 };
 int fs_stamp_fill(uint8_t *block, uint64_t first, int64_t pages, uint64_t seed);
 
 /* states: [pages] receives the FS_STAMP_ state of each. Returns how many are not good, or -EINVAL. */
-int64_t fs_stamp_check(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states);
+int64_t fs_stamp_check_pages(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states);
+
+/* ---- target.c: what the kernel says of a file that is to be read past the page cache ------------------------------*/
+
+/* Alignments of direct I/O by statx (Linux 6.1): memory, offset receive bytes, 0 where direct I/O is not supported.
+ * Returns 1, 0 where the file system does not tell (it reads through the page cache), or -errno. */
+int fs_dio_align(int fd, uint32_t *memory, uint32_t *offset);
+
+/* How many pages of the file are in the page cache, by cachestat (Linux 6.5), or -errno. */
+int64_t fs_cached_pages(int fd);
 
 /* BINDING END */
 #endif

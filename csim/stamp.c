@@ -21,13 +21,13 @@ int fs_stamp_fill(uint8_t *block, uint64_t first, int64_t pages, uint64_t seed)
     return 0;
 }
 
-int64_t fs_stamp_check(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states)
+int64_t fs_stamp_check_pages(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states)
 {
     if (pages < 0)
         return -EINVAL;
     int64_t bad = 0;
     for (int64_t at = 0; at < pages; at++) {
-        states[at] = (uint8_t)fs_stamp_state(block + at * FS_STAMP_BYTES, first + (uint64_t)at, seed);
+        states[at] = (uint8_t)fs_stamp_check(block + at * FS_STAMP_BYTES, first + (uint64_t)at, seed);
         bad += states[at] != FS_STAMP_GOOD;
     }
     return bad;

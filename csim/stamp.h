@@ -70,7 +70,7 @@ static inline uint64_t fs_stamp_checksum(const void *page, uint64_t key)
 }
 
 /* What the FS_STAMP_BYTES at `page` are, where the stamp `number` of a target with this seed is expected. */
-static inline int fs_stamp_state(const void *page, uint64_t number, uint64_t seed)
+static inline int fs_stamp_check(const void *page, uint64_t number, uint64_t seed)
 {
     const uint64_t held = fs_stamp_number(page), held_seed = fs_stamp_word(page, 2);
     if (fs_stamp_word(page, 0) != FS_STAMP_MAGIC) {

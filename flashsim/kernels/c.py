@@ -260,7 +260,7 @@ def stamp_check(block: np.ndarray, first: int, seed: int) -> np.ndarray:
     words = words_of(block)
     states = np.empty(len(words), np.uint8)
     block, room = _pointer("uint8_t[]", words.view(np.uint8), np.uint8), _pointer("uint8_t[]", states, np.uint8, True)
-    _lib.fs_stamp_check(block, first, len(words), seed, room)
+    _lib.fs_stamp_check_pages(block, first, len(words), seed, room)
     return states
 
 
