@@ -194,5 +194,9 @@ int fs_dio_align(int fd, uint32_t *memory, uint32_t *offset);
 /* How many pages of the file are in the page cache, by cachestat (Linux 6.5), or -errno. */
 int64_t fs_cached_pages(int fd);
 
+/* Allocates the first `bytes` of the file, which become its size if it was smaller; 0 or -errno. posix_fallocate would
+ * write them where the file system cannot allocate. */
+int fs_allocate(int fd, int64_t bytes);
+
 /* BINDING END */
 #endif

@@ -32,6 +32,11 @@ int64_t fs_cached_pages(int fd)
         return -errno;
     return (int64_t)pages[0];
 }
+
+int fs_allocate(int fd, int64_t bytes)
+{
+    return fallocate(fd, 0, 0, bytes) ? -errno : 0;
+}
 #else
 int fs_dio_align(int fd, uint32_t *memory, uint32_t *offset)
 {
@@ -41,5 +46,10 @@ int fs_dio_align(int fd, uint32_t *memory, uint32_t *offset)
 int64_t fs_cached_pages(int fd)
 {
     return (void)fd, -ENOSYS;
+}
+
+int fs_allocate(int fd, int64_t bytes)
+{
+    return (void)fd, (void)bytes, -ENOSYS;
 }
 #endif

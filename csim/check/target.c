@@ -33,9 +33,10 @@ int check_target(void)
 
     FILE *file = tmpfile();
     uint32_t memory = 0, offset = 0;
-    good = good && fs_dio_align(-1, &memory, &offset) < 0 && fs_cached_pages(-1) < 0;
+    good = good && fs_dio_align(-1, &memory, &offset) < 0 && fs_cached_pages(-1) < 0 && fs_allocate(-1, 1) < 0;
     if (file) {
         good = good && fs_dio_align(fileno(file), &memory, &offset) <= 1 && fs_cached_pages(fileno(file)) <= 0;
+        good = good && fs_allocate(fileno(file), 0) == -EINVAL && fs_allocate(fileno(file), 4096) <= 0;
         fclose(file);
     }
     return good;

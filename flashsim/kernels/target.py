@@ -1,4 +1,6 @@
-"""What the kernel says of an open file: alignment of direct I/O, pages left in the page cache. Linux; no numba twin."""
+"""What Linux tells of an open file, or does to it, that Python has no call for; there are no numba twins."""
+
+import os
 
 from flashsim.kernels.c import _ffi, _lib
 
@@ -14,3 +16,11 @@ def cached_pages(fd: int) -> int | None:
     """Pages of the file ``fd`` in the page cache by cachestat; None where the kernel (before 6.5) does not tell."""
     pages = _lib.fs_cached_pages(fd)
     return None if pages < 0 else pages
+
+
+def allocate(fd: int, size: int) -> None:
+    """Allocate the first ``size`` bytes of the file ``fd``, as unwritten extents where there is nothing. Raises
+    OSError: EOPNOTSUPP where the file system cannot, ENOSPC where there is no room."""
+    code = _lib.fs_allocate(fd, size)
+    if code:
+        raise OSError(-code, os.strerror(-code))
