@@ -23,7 +23,8 @@ def direct_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _run(*command: str | Path) -> str:
+def run(*command: str | Path) -> str:
+    """The output of a command that takes root."""
     if os.getuid() != 0:
         pytest.skip(f"{command[0]} takes root")
     if shutil.which(str(command[0])) is None:
@@ -40,7 +41,7 @@ def loop_device(folder: Path, mib: int, *, direct: bool = True) -> Iterator[Path
     image = folder / "disk.img"
     image.touch()
     os.truncate(image, mib << 20)
-    device = _run("losetup", "--find", "--show", f"--direct-io={'on' if direct else 'off'}", "--partscan", image)
+    device = run("losetup", "--find", "--show", f"--direct-io={'on' if direct else 'off'}", "--partscan", image)
     try:
         yield Path(device)
     finally:
@@ -52,7 +53,7 @@ def loop_device(folder: Path, mib: int, *, direct: bool = True) -> Iterator[Path
 def mounted(kind: str, folder: Path, mib: int = 0) -> Iterator[Path]:
     """A new file system of ``kind`` (ext4, xfs, btrfs), mounted in ``folder``."""
     with loop_device(folder, mib or LEAST_MIB[kind]) as device:
-        _run(f"mkfs.{kind}", "-q", device)
+        run(f"mkfs.{kind}", "-q", device)
         with _mount(folder, "-t", kind, device) as point:
             yield point
 
@@ -84,7 +85,7 @@ def fused(source: Path, folder: Path) -> Iterator[Path]:
     """``source`` again through FUSE (bindfs)."""
     point = folder / "fused"
     point.mkdir()
-    _run("bindfs", source, point)
+    run("bindfs", source, point)
     try:
         yield point
     finally:
@@ -96,7 +97,7 @@ def _mount(folder: Path, *arguments: str | Path) -> Iterator[Path]:
     point = folder / "mounted"
     point.mkdir()
     try:
-        _run("mount", *arguments, point)
+        run("mount", *arguments, point)
         try:
             yield point
         finally:
