@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ LEAST_MIB = {"ext4": 48, "xfs": 320, "btrfs": 128}  # images are sparse
 
 def direct_folder(tmp_path: Path) -> Path:
     """A folder on a file system with true direct I/O."""
-    with open(tmp_path / "probe", "wb") as file:
+    with tempfile.NamedTemporaryFile(dir=tmp_path) as file:
         told = dio_align(file.fileno())
     if told is None or not told[1]:
         pytest.skip(f"no direct I/O in {tmp_path} (statx says {told}): set TMPDIR to a folder on ext4 or XFS")
