@@ -15,5 +15,7 @@ int check_lru(void);
 int check_stack(void);
 int check_policies(void);
 int check_queues(void);
+int check_target(void);
+int check_replay(void);
 
 #endif

@@ -1,5 +1,5 @@
-"""Benchmarks, off by default: ``python -m tests.bench NAME... [--corpus FILE] [--tokens N] [--rounds R]``, and for
-policies ``[--capacities PAGES,...]``.
+"""Benchmarks, off by default: ``python -m tests.bench NAME... [--corpus FILE] [--tokens N] [--rounds R]``, for policies
+``[--capacities PAGES,...]``, and ``python -m tests.bench replay --target FILE`` with a fully written file on the drive.
 
 Every figure is a ratio to a peer in the same run, in CPU seconds of one core, rounds interleaved; the tables go to
 stdout as Markdown. The corpus is the demo corpus unless a token file is given.
@@ -19,6 +19,7 @@ from flashsim.kernels import backend
 from flashsim.units import parse_count
 from tests.bench import peers
 from tests.bench.measure import interleaved, machine
+from tests.bench.replay import replay
 
 
 def addresses(stream, tokens: int, rounds: int) -> None:
@@ -173,10 +174,11 @@ BENCHMARKS = {"addresses": addresses, "lru": lru, "curve": curve, "policies": po
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(BENCHMARKS), help=f"of {', '.join(BENCHMARKS)}")
+    parser.add_argument("names", nargs="*", default=list(BENCHMARKS), help=f"of {', '.join(BENCHMARKS)}; or replay")
     parser.add_argument("--corpus", type=Path, help="token file (default: the demo corpus)")
     parser.add_argument("--tokens", type=parse_count, default=4_000_000)
     parser.add_argument("--rounds", type=int, default=9, help="(policies take a third)")
+    parser.add_argument("--target", type=Path, help="for replay: a fully written file on the drive, 4 GiB or more")
     parser.add_argument(
         "--capacities",
         type=lambda text: [parse_count(part) for part in text.split(",")],
@@ -184,6 +186,12 @@ def main() -> None:
         help="of policies: pages, with commas (default: 16384,262144)",
     )
     options = parser.parse_args()
+    if options.names == ["replay"]:
+        if options.target is None:
+            parser.error("replay needs a file on the drive: --target FILE, fully written, 4 GiB or more")
+        print(f"{machine()}\n")
+        replay(options.target, options.rounds)
+        return
     if options.corpus is None:
         from flashsim.corpora.demo import demo_corpus
 
