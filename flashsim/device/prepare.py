@@ -194,11 +194,11 @@ def _kept(fd: int, partial: Path, order: Order) -> int:
     if kept := _sound(fd, size, partial, order):
         return min(kept, order.size)
     gaps = holes(fd, size)
-    if int((gaps[:, 1] - gaps[:, 0]).sum()) < size:  # not a run that was killed before it wrote anything
-        if not order.force:
-            text = f"{partial} is there already ({size} B) and holds no page of seed {order.seed}"
-            raise UsageError(f"{text}: delete it, or --force writes over it")
-        os.ftruncate(fd, 0)
+    if (
+        int((gaps[:, 1] - gaps[:, 0]).sum()) < size and not order.force
+    ):  # not a run that was killed before it wrote anything
+        text = f"{partial} is there already ({size} B) and holds no page of seed {order.seed}"
+        raise UsageError(f"{text}: delete it, or --force writes over it")
     return 0
 
 

@@ -109,7 +109,7 @@ def read_into(fd: int, offset: int, buffer: np.ndarray) -> int:
     while done < len(view):
         got = os.preadv(fd, [view[done:]], offset + done)
         done += got
-        if got == 0 or (done < len(view) and offset + done >= _size(fd)):  # the rest of a block would be EINVAL
+        if got == 0:
             break
     return done
 

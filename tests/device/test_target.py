@@ -122,8 +122,10 @@ def test_what_cannot_be_read(tmp_path, monkeypatch, name, message):
     os.mkdir("folder"), os.mkfifo("pipe"), Path("empty").touch(), os.symlink("link", "link")
     with socket.socket(socket.AF_UNIX) as made:
         made.bind("socket")
+    before = os.listdir("/proc/self/fd")
     with pytest.raises(DataError, match=message):
         Target.open(name)
+    assert os.listdir("/proc/self/fd") == before
 
 
 def refuse(monkeypatch, error: int, flags_refused: int = 0) -> None:
