@@ -17,6 +17,7 @@ from flashsim.cache.engine import sweep_of
 from flashsim.cache.lru import LruSweep
 from flashsim.kernels import backend
 from tests.bench import peers
+from tests.bench.drive import drive
 from tests.bench.measure import interleaved, machine
 from tests.bench.replay import replay
 
@@ -161,7 +162,7 @@ def _trace(stream, tokens: int) -> tuple:
     return made, trace_ids(stream, made, end=min(tokens, len(stream)))
 
 
-BENCHMARKS = {"addresses": addresses, "lru": lru, "curve": curve, "policies": policies}
+BENCHMARKS = {"addresses": addresses, "lru": lru, "curve": curve, "policies": policies, "drive": drive}
 
 
 def main() -> None:
