@@ -19,6 +19,7 @@ from flashsim.cache.lru import LruSweep
 from flashsim.kernels import backend
 from flashsim.units import parse_count
 from tests.bench import peers
+from tests.bench.drive import drive
 from tests.bench.measure import interleaved, machine
 from tests.bench.replay import replay
 
@@ -187,7 +188,9 @@ def _trace(stream, tokens: int) -> tuple:
     return made, trace_ids(stream, made, end=min(tokens, len(stream)))
 
 
-BENCHMARKS = {"addresses": addresses, "lru": lru, "curve": curve, "policies": policies, "stamps": stamps}
+BENCHMARKS = {
+    "addresses": addresses, "lru": lru, "curve": curve, "policies": policies, "stamps": stamps, "drive": drive,
+}  # fmt: skip
 
 
 def main() -> None:
