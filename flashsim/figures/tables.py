@@ -7,14 +7,16 @@ from pathlib import Path
 
 from flashsim.errors import DataError
 
-_TEXTS, _POSITIVE = (
-    ("corpus", "layout", "label", "unit", "policy"),
-    ("params", "cache_bytes", "capacity_pages", "tokens"),
-)
+_TEXTS = (
+    "corpus", "layout", "label", "unit", "policy", "trace", "mode", "source", "drive", "engine", "in_flight_unit",
+    "flags",
+)  # fmt: skip
+_POSITIVE = ("params", "cache_bytes", "capacity_pages", "tokens", "in_flight", "lookups_per_s")
 
 
-def read_table(csv: Path, needed: Sequence[str], of: str):
+def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = ()):
     """The DataFrame in ``csv``. needed: columns that have to be there, drawable in every row. of: what the CSV is of.
+    none: sizes among them that may be 0.
 
     Raises DataError naming what is wrong, and the row.
     """
@@ -32,14 +34,14 @@ def read_table(csv: Path, needed: Sequence[str], of: str):
     if missing or table.empty:
         raise DataError(f"{csv}: {len(table)} rows, without {', '.join(missing) or 'data'}: {hint}")
     for column in needed:
-        bad = table.index[[not _fits(column, value) for value in table[column]]]
+        bad = table.index[[not _fits(column, value, column in none) for value in table[column]]]
         if len(bad):
             value = table[column][bad[0]]
             raise DataError(f"{csv}: row {bad[0] + 1} has {column} {value!s}: {hint}, uncut")
     return table
 
 
-def _fits(column: str, value) -> bool:
+def _fits(column: str, value, zero: bool) -> bool:
     """Whether a cell of the table can be drawn; an empty one is NaN, which is nothing but "no buckets" as S."""
     if column in _TEXTS:
         return isinstance(value, str)
@@ -47,4 +49,4 @@ def _fits(column: str, value) -> bool:
         return value in (True, False)
     if not isinstance(value, Real):
         return False
-    return 0 < value < inf if column in _POSITIVE else 0 <= value < inf or (column == "S" and isnan(value))
+    return 0 < value < inf if column in _POSITIVE and not zero else 0 <= value < inf or (column == "S" and isnan(value))

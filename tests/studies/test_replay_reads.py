@@ -109,7 +109,7 @@ def test_what_cannot_be_replayed(stream, tmp_path):
     trace = Trace.open(tmp_path / "t.npy")
     with pytest.raises(UsageError, match="holds no page of 4096 B"):
         DriveReads(trace, "stream", cache_bytes=[100])
-    with pytest.raises(UsageError, match="0 reads of .* from token 500 on"):
+    with pytest.raises(UsageError, match="from token 500 on reach the drive"):
         DriveReads(trace, "stream", cache_bytes=[1 << 20]).window(1 << 20, 0.5, 10)
     ids = np.array(trace.ids)
     ids[3] = 4_000_000_000
