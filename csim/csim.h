@@ -1,8 +1,9 @@
 /* csim: the compiled kernels of flashsim. One public header, prefix fs_.
  *
  * Contract of every function: returns >= 0 (a count, or 0) or -errno; never prints, exits, or keeps globals; the caller
- * owns every buffer; nothing is allocated here. Each kernel has a numba twin of the same name in
- * flashsim/kernels/nb/ and a plain-Python reference in tests/reference.py, and all three agree to the last bit.
+ * owns every buffer; nothing is allocated here, but for what fs_replay_open makes and fs_replay_close frees. Each kernel
+ * has a numba twin of the same name in flashsim/kernels/nb/ and a plain-Python reference in tests/reference.py, and all
+ * three agree to the last bit; the replay, which reads from a drive, has neither.
  *
  * The lines between the two BINDING marks are also what the Python binding is generated from: plain C
  * declarations only.
@@ -162,6 +163,101 @@ int fs_wtinylfu_run(struct fs_policy *policy, const uint32_t *trace, int64_t cou
  * used each page is linked to now. last: [pages], zeroed at first. */
 int fs_min_run(struct fs_policy *policy, const uint32_t *uses, int64_t count, uint8_t *missed);
 int fs_next_use(const uint32_t *trace, int64_t count, uint64_t pages, uint32_t *last, uint32_t *uses, int64_t first);
+
+/* ---- io.c: the page reads of a trace, sent to a file or block device ------------------------------------------------
+ *
+ * A group is what is sent and waited for together: one token, or one chunk of tokens. Groups start in order, and their
+ * reads are sent in order, while at most max_reads reads and max_groups groups are in flight; a group is in flight from
+ * its first read sent to its last complete, and one without reads completes as it starts. Past the last group comes the
+ * first again. With a rate, group g is due (lookups before it) / rate after the first slice began, and not sent before.
+ *
+ * Latency of a read: sent to complete. Of a lookup: its group's, from the first read sent (or, with a rate, from when
+ * the group was due) to the last complete; each of a group's lookups counts. Times are stamped once for the reads that
+ * are sent together, before they are, and once for those that are found complete together.
+ */
+enum {
+    FS_HISTOGRAM_BINS = 1856,   /* 64 an octave: see histogram.h */
+    FS_REPLAY_READS = 4096,     /* most in flight */
+    FS_REPLAY_SLICE = 100000000 /* longest slice, ns */
+};
+
+/* Bits of notes: what the engine had to do without. */
+enum {
+    FS_NOTE_WORKERS = 1, /* threads: fewer workers than max_reads */
+    FS_NOTE_BUFFERS = 2, /* io_uring: buffers not registered (RLIMIT_MEMLOCK) */
+    FS_NOTE_FILE = 4,    /* io_uring: file not registered */
+    FS_NOTE_FLAGS = 8    /* io_uring: without DEFER_TASKRUN and SINGLE_ISSUER (Linux 6.1) */
+};
+
+struct fs_replay_plan {
+    const uint32_t *pages;   /* in the order they are sent */
+    const int64_t *ends;     /* [groups] group g's are pages[ends[g - 1]] .. pages[ends[g] - 1] */
+    const int64_t *lookups;  /* [groups] */
+    int64_t groups;
+    uint32_t page_bytes;     /* a multiple of 512, at most 1 MiB */
+    uint64_t base;           /* offset of page 0 in the target, bytes */
+    uint64_t fold;           /* page numbers are taken modulo this; 0 = as they are */
+    uint32_t max_reads;      /* 1 .. FS_REPLAY_READS */
+    uint32_t max_groups;     /* 0 = as many as it takes */
+    double rate;             /* lookups a second; 0 = as fast as the limits allow */
+    uint32_t verify;         /* the stamp of every n-th read is checked; 0 = none */
+    uint64_t seed;           /* of the stamps */
+};
+
+struct fs_histogram {
+    uint64_t bins[1856];
+    uint64_t count, sum, max; /* sum and max in ns */
+};
+
+/* All since the first slice began. */
+struct fs_replay_result {
+    uint64_t lookups, groups, reads, bytes; /* complete */
+    uint64_t in_flight;                     /* reads */
+    uint64_t in_flight_ns;                  /* reads in flight, summed over time */
+    uint64_t wall_ns, gap_ns;               /* to the end of this slice; of that, between slices */
+    uint64_t cpu_ns;                        /* of the process, inside slices */
+    uint64_t enters;                        /* system calls that sent or awaited reads */
+    uint64_t short_reads, retries;          /* gone on with; sent again after EINTR or EAGAIN */
+    uint64_t checked, bad;                  /* reads with stamps checked and found wrong; the first of those: */
+    uint64_t bad_number;                    /* its offset / 4096 */
+    int32_t bad_kind;                       /* what fs_stamp_check said */
+    uint32_t notes;                         /* FS_NOTE_ */
+    int32_t error;                          /* errno of the read that failed, ENODATA = past the end; or 0 */
+    uint64_t error_page, error_offset;
+    struct fs_histogram read, lookup; /* latencies */
+};
+
+/* What the engine `test` does wrong; NULL for every other. */
+struct fs_replay_faults {
+    int32_t open_error;  /* errno of fs_replay_open */
+    uint32_t every;      /* every n-th completion is faulty; 0 = none */
+    int32_t error;       /* its errno; 0 = a short read */
+    uint32_t short_bytes;
+    uint64_t delay_ns;   /* from sent to complete; 0 = at once, in an order drawn with seed */
+    uint64_t seed;
+    uint64_t *events;    /* NULL, or receives a read's index in pages as it is sent, 2^63 + that as it completes */
+    int64_t events_room, events_count;
+};
+
+struct fs_replay;
+
+/* Engines by number from 0. NULL past the last one. */
+const char *fs_engine_name(int engine);
+/* 0, -EOPNOTSUPP = not built, or the -errno that its system calls give here. */
+int fs_engine_available(int engine);
+
+/* fd: the target, open for reading (with O_DIRECT for the drive itself). The plan's arrays and faults->events stay the
+ * caller's and must outlive the replay. Returns 0, -EINVAL for a bad plan, -ENOMEM, or what the engine answered. */
+int fs_replay_open(const struct fs_replay_plan *plan, int engine, int fd, struct fs_replay_faults *faults,
+                   struct fs_replay **opened);
+
+/* Goes on for max_ns (FS_REPLAY_SLICE at most). No group starts once max_lookups lookups have started since the first
+ * slice; when those are complete the slice ends. So max_lookups = 0 waits for what has been started. Slices are called
+ * by the thread that opened the replay. Returns 0 or -errno; result is filled in any case. */
+int fs_replay_slice(struct fs_replay *replay, int64_t max_ns, int64_t max_lookups, struct fs_replay_result *result);
+
+/* Waits for the reads in flight. */
+void fs_replay_close(struct fs_replay *replay);
 
 /* BINDING END */
 #endif
