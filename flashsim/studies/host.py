@@ -1,4 +1,4 @@
-"""What else the machine did while something was measured on it: CPU of other processes, time stolen by its hypervisor."""
+"""What else a machine did while something was measured on it: other processes, time stolen by its hypervisor."""
 
 import os
 import resource

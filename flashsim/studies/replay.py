@@ -1,0 +1,284 @@
+"""How many lookups a second does a drive give? The page reads of traces, sent to it with so many in flight.
+
+Every trace runs beyond every cache, in every mode, at every number in flight; the rounds over all of these *points* are
+repeated, so that what drifts hits all alike, and each starts elsewhere in the trace. A model of a drive
+(``flashsim.device.model``) is asked the same, beside the real one or alone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flashsim.device.workload import MODES, UNITS, Groups, limits
+from flashsim.errors import DriveError, UsageError
+from flashsim.kernels.replay import Counters, Latency, Replayer
+from flashsim.studies.cells import cells_of, names_of
+from flashsim.studies.ledger import Row
+from flashsim.studies.replay_point import Flag, Sample, flags_of, measure
+from flashsim.studies.replay_reads import DriveReads
+from flashsim.trace import Trace
+
+PERCENTILES = {"p50": 50, "p90": 90, "p99": 99, "p999": 99.9, "p9999": 99.99}
+_LATENCIES = tuple(f"{what}_{name}_us" for what in ("lookup", "read") for name in ("mean", *PERCENTILES, "max"))
+COLUMNS = (
+    "trace", "corpus", "synthetic", "layout", "S", "params", "label", "table_bytes", "page_bytes", "cache_bytes",
+    "mode", "source", "drive", "engine", "in_flight", "in_flight_unit", "rate", "repeat", "seconds", "lookups", "reads",
+    "reads_per_lookup", "lookups_per_s", "reads_per_s", "mb_per_s", *_LATENCIES, "mean_in_flight", "cpu_us_per_read",
+    "short_reads", "retries", "flags",
+)  # fmt: skip
+_GOLDEN = (5**0.5 - 1) / 2  # steps of it round a circle come to lie as far apart as can be
+_WINDOW_MAX = 1 << 24  # reads and tokens that are taken from a trace for a point; then they come round again
+_WINDOW_PER_S = 1_000_000
+_MODEL_READS = 200_000  # of a prediction
+_SPREAD = 0.1  # between repeats, of the reads/s
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is to be run. in_flight: numbers of ``unit``, one of UNITS. modes: of MODES. cache_bytes: 0 = none. seconds
+    or lookups: how long a point is, one of them None; ramp_s: before that, uncounted. rate: lookups/s sent at their
+    times, 0 = as fast as may be. chunk: tokens of a group of prefill. seed: of the places where points start."""
+
+    in_flight: Sequence[int]
+    unit: str = "reads"
+    modes: Sequence[str] = ("stream",)
+    cache_bytes: Sequence[int] = (0,)
+    seconds: float | None = 2.0
+    lookups: int | None = None
+    ramp_s: float = 0.5
+    repeats: int = 3
+    rate: float = 0.0
+    chunk: int = 2048
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raise UsageError where this cannot be run as asked."""
+        for name, values, known in (("--mode", self.modes, MODES), ("--in-flight-unit", [self.unit], UNITS)):
+            if unknown := [value for value in values if value not in known]:
+                raise UsageError(f"{name} {unknown[0]}: none of the {len(known)} there are: {', '.join(known)}")
+        for name, values in (("--in-flight", self.in_flight), ("--mode", self.modes), ("--cache", self.cache_bytes)):
+            if len(set(values)) < len(values) or not values:
+                raise UsageError(f"{name}: {len(values)} values, some twice or none: give each once")
+        for mode in self.modes:
+            for in_flight in self.in_flight:
+                limits(mode, self.unit, in_flight)
+        if (self.seconds is None) == (self.lookups is None):
+            raise UsageError("--seconds and --lookups: 1 of the 2 ends a point")
+        for name, value, least in (
+            ("--seconds", self.seconds, 0.01), ("--lookups", self.lookups, 1), ("--repeat", self.repeats, 1),
+            ("--ramp", self.ramp_s, 0), ("--rate", self.rate, 0), ("--chunk", self.chunk, 1),
+        ):  # fmt: skip
+            if value is not None and not least <= value < inf:
+                raise UsageError(f"{name} {value:g}: take {least:g} or more")
+
+
+class Point(NamedTuple):
+    trace: int
+    cache_bytes: int
+    mode: str
+    in_flight: int
+    repeat: int  # from 1
+
+
+def points_of(wishes: Wishes, traces: int) -> list[Point]:
+    """The points in the order in which they are run: traces beside one another, a round over everything a repeat."""
+    return [
+        Point(trace, cache, mode, in_flight, repeat)
+        for repeat in range(1, wishes.repeats + 1)
+        for in_flight in wishes.in_flight
+        for mode in wishes.modes
+        for cache in wishes.cache_bytes
+        for trace in range(traces)
+    ]
+
+
+@dataclass(frozen=True)
+class Medium:
+    """Where the reads go. fd: open for reading (-1 with the engine null). name: as results call it. base: byte offset
+    of page 0. fold: 0, or page numbers are taken modulo this. verify: the stamp, made with stamp_seed, of every n-th
+    read is checked; 0 = none. flags: of every figure measured there."""
+
+    fd: int
+    name: str
+    engine: str
+    base: int = 0
+    fold: int = 0
+    verify: int = 0
+    stamp_seed: int = 0
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A point that ended. row: COLUMNS, with ``flags`` a list of Flag. more: what the JSON has beside that."""
+
+    row: Row
+    more: dict[str, Any]
+
+
+class Replay:
+    """The points of ``wishes`` over ``traces``, to be run. Raises UsageError where that cannot be, DataError for a
+    trace that breaks what its JSON says. ``progress`` is told the tokens that each step of the caches' passes took."""
+
+    def __init__(
+        self, traces: Sequence[Trace], wishes: Wishes, progress: Callable[[int], None] = lambda tokens: None
+    ) -> None:
+        wishes.check()
+        self.wishes, self.traces = wishes, list(traces)
+        self._order = points_of(wishes, 1)
+        self._names = [names_of(cell) for cell in cells_of(self.traces, ())]
+        self._reads = [self._groupings(trace, progress) for trace in self.traces]
+
+    def _groupings(self, trace: Trace, progress: Callable[[int], None]) -> dict[Callable, DriveReads]:
+        """By what makes groups of a trace: modes that do it alike share the pass over the caches."""
+        wishes = self.wishes
+        modes = {MODES[mode].make: mode for mode in wishes.modes}
+        return {
+            make: DriveReads(trace, mode, wishes.chunk, wishes.cache_bytes, progress) for make, mode in modes.items()
+        }
+
+    @property
+    def seconds(self) -> float | None:
+        """What the measuring will take; None where it is lookups that are counted."""
+        if self.wishes.seconds is None:
+            return None
+        return len(points_of(self.wishes, len(self.traces))) * (self.wishes.seconds + self.wishes.ramp_s)
+
+    def measured(
+        self, medium: Medium, told: Callable[[Point, float, Counters], None] = lambda point, seconds, counters: None
+    ) -> Iterator[Ended]:
+        """Run the points on ``medium`` one after the other. ``told`` is called after each slice of one, with the
+        seconds that it took. Raises DriveError where a read fails, DataError where a stamp is wrong."""
+        wishes = self.wishes
+        for point in points_of(wishes, len(self.traces)):
+            token, groups = self._window(point)
+            max_reads, max_groups = limits(point.mode, wishes.unit, point.in_flight)
+            try:
+                with Replayer(
+                    medium.fd, groups.pages, groups.ends, groups.lookups, page_bytes=groups.page_bytes,
+                    max_reads=max_reads, max_groups=max_groups, base=medium.base, fold=medium.fold,
+                    engine=medium.engine, rate=wishes.rate, verify=medium.verify, seed=medium.stamp_seed,
+                ) as replayer:  # fmt: skip
+                    sample = measure(
+                        replayer, ramp_s=wishes.ramp_s, seconds=wishes.seconds, lookups=wishes.lookups,
+                        told=lambda seconds, counters, point=point: told(point, seconds, counters),
+                    )  # fmt: skip
+            except OSError as error:
+                raise DriveError(f"{medium.name}: {error.strerror}") from None
+            yield self._ended(point, medium, groups, token, sample)
+
+    def _ended(self, point: Point, medium: Medium, groups: Groups, token: int, sample: Sample) -> Ended:
+        done, wishes = sample.counters, self.wishes
+        flags = flags_of(
+            sample, mode=point.mode, unit=wishes.unit, in_flight=point.in_flight, engine=medium.engine,
+            rate=wishes.rate, window_reads=len(groups.pages),
+        )  # fmt: skip
+        row = self._named(point, source="measured", drive=medium.name, engine=medium.engine)
+        row |= _figures(done) | {
+            "cpu_us_per_read": done.cpu_us_per_read,
+            "short_reads": done.short_reads,
+            "retries": done.retries,
+            "flags": [*medium.flags, *flags],
+        }
+        more = {
+            "start_token": token,
+            "turns": done.reads / len(groups.pages),
+            "cpu_share": sample.cpu_share,
+            "enters": done.enters,
+            "pages_checked": done.checked,
+            "drift": sample.drift(),
+            "foreign_cpu": sample.load.foreign if sample.load else None,
+            "steal": sample.load.stolen if sample.load else None,
+            "notes": sample.notes,
+            "timeline": sample.timeline(),
+        }
+        return Ended(row, more)
+
+    def modelled(self, drive, told: Callable[[Point], None] = lambda point: None) -> Iterator[Ended]:
+        """What the model ``drive`` predicts for the points of one round."""
+        from flashsim.device.model import simulate
+
+        for point in points_of(self.wishes, len(self.traces)):
+            if point.repeat > 1:
+                return
+            token, groups = self._window(point)
+            max_reads, max_groups = limits(point.mode, self.wishes.unit, point.in_flight)
+            share = _MODEL_READS / len(groups.pages)
+            lookups = self.wishes.lookups or max(1, int(min(share, 1) * int(groups.lookups.sum())))
+            made = simulate(
+                drive, groups, max_reads=max_reads, max_groups=max_groups, rate=self.wishes.rate, lookups=lookups,
+                seed=self.wishes.seed,
+            )  # fmt: skip
+            row = self._named(point, source="model", drive=drive.name, engine="model") | _figures(made)
+            told(point)
+            yield Ended(row | {"flags": []}, {"start_token": token})
+
+    def _window(self, point: Point) -> tuple[int, Groups]:
+        """(first token, groups) of a point. Traces beside one another start at the same place, all else elsewhere."""
+        wishes, trace = self.wishes, self.traces[point.trace]
+        number = self._order.index(point._replace(trace=0))
+        place = np.random.default_rng(wishes.seed).random() + number * _GOLDEN
+        size = _WINDOW_PER_S * (wishes.ramp_s + (wishes.seconds or 0))
+        size += (wishes.lookups or 0) * (1 + len(trace.ids) / len(trace))
+        reads = self._reads[point.trace][MODES[point.mode].make]
+        return reads.window(point.cache_bytes, place, int(min(max(size, 1), _WINDOW_MAX)))
+
+    def _named(self, point: Point, **more) -> Row:
+        trace, names = self.traces[point.trace], self._names[point.trace]
+        return (
+            dict.fromkeys(COLUMNS)
+            | {name: names[name] for name in ("corpus", "synthetic", "layout", "S", "params", "label", "table_bytes")}
+            | {
+                "trace": trace.path.name,
+                "page_bytes": trace.facts["unit_bytes"],
+                "cache_bytes": point.cache_bytes,
+                "mode": point.mode,
+                "in_flight": point.in_flight,
+                "in_flight_unit": self.wishes.unit,
+                "rate": self.wishes.rate,
+                "repeat": point.repeat,
+            }
+            | more
+        )
+
+
+def _figures(done) -> Row:
+    """The columns that a measurement and a prediction both have."""
+    row = {
+        "seconds": done.wall_ns / 1e9,
+        "lookups": done.lookups,
+        "reads": done.reads,
+        "reads_per_lookup": done.reads / done.lookups if done.lookups else None,
+        "lookups_per_s": done.lookups_per_s,
+        "reads_per_s": done.reads_per_s,
+        "mb_per_s": done.bytes / done.wall_ns * 1e3,
+        "mean_in_flight": done.mean_in_flight,
+    }
+    return row | _latencies("lookup", done.lookup) | _latencies("read", done.read)
+
+
+def _latencies(what: str, latency: Latency) -> dict[str, float]:
+    values = latency.percentiles_ns(list(PERCENTILES.values()))
+    named = dict(zip(PERCENTILES, values, strict=True)) | {"mean": latency.mean_ns, "max": latency.max_ns}
+    return {f"{what}_{name}_us": float(value) / 1e3 for name, value in named.items()}
+
+
+def flag_spread(ended: Sequence[Ended]) -> None:
+    """Flag the repeats of a point whose reads/s lie apart; those told before are taken back first."""
+    by_point: dict[tuple, list[Row]] = {}
+    for each in ended:
+        row = each.row
+        row["flags"] = [flag for flag in row["flags"] if flag.name != "repeats"]
+        if row["source"] == "measured":
+            key = tuple(row[name] for name in ("trace", "cache_bytes", "mode", "in_flight"))
+            by_point.setdefault(key, []).append(row)
+    for rows in by_point.values():
+        rates = [row["reads_per_s"] for row in rows]
+        spread = (max(rates) - min(rates)) / np.median(rates) if min(rates) > 0 else inf
+        if spread > _SPREAD:
+            text = f"reads/s of {len(rates)} repeats lie {spread:.0%} apart"
+            for row in rows:
+                row["flags"].append(Flag("repeats", spread, text))
