@@ -141,17 +141,26 @@ class Replay:
         }
 
     @property
-    def seconds(self) -> float | None:
-        """What the measuring will take; None where it is lookups that are counted."""
-        if self.wishes.seconds is None:
-            return None
-        return len(points_of(self.wishes, len(self.traces))) * (self.wishes.seconds + self.wishes.ramp_s)
+    def points(self) -> int:
+        """Points of a round."""
+        return len(self._order) // self.wishes.repeats * len(self.traces)
+
+    @property
+    def total(self) -> float:
+        """What ``told`` of :meth:`measured` will be told in all."""
+        wishes = self.wishes
+        each = wishes.seconds + wishes.ramp_s if wishes.lookups is None else wishes.lookups
+        return self.points * wishes.repeats * each
+
+    def label(self, point: Point) -> str:
+        """The layout of a point, as it is called in results."""
+        return self._names[point.trace]["label"]
 
     def measured(
-        self, medium: Medium, told: Callable[[Point, float, Counters], None] = lambda point, seconds, counters: None
+        self, medium: Medium, told: Callable[[Point, float, Counters], None] = lambda point, done, counters: None
     ) -> Iterator[Ended]:
-        """Run the points on ``medium`` one after the other. ``told`` is called after each slice of one, with the
-        seconds that it took. Raises DriveError where a read fails, DataError where a stamp is wrong."""
+        """Run the points on ``medium`` one after the other. ``told`` is called after each slice of one with how much it
+        brought, of :attr:`total`. Raises DriveError where a read fails, DataError where a stamp is wrong."""
         wishes = self.wishes
         for point in points_of(wishes, len(self.traces)):
             token, groups = self._window(point)
@@ -164,7 +173,7 @@ class Replay:
                 ) as replayer:  # fmt: skip
                     sample = measure(
                         replayer, ramp_s=wishes.ramp_s, seconds=wishes.seconds, lookups=wishes.lookups,
-                        told=lambda seconds, counters, point=point: told(point, seconds, counters),
+                        told=lambda done, counters, point=point: told(point, done, counters),
                     )  # fmt: skip
             except OSError as error:
                 raise DriveError(f"{medium.name}: {error.strerror}") from None
@@ -178,7 +187,7 @@ class Replay:
         )  # fmt: skip
         row = self._named(point, source="measured", drive=medium.name, engine=medium.engine)
         row |= _figures(done) | {
-            "cpu_us_per_read": done.cpu_us_per_read,
+            "cpu_us_per_read": done.cpu_us_per_read if done.reads else None,
             "short_reads": done.short_reads,
             "retries": done.retries,
             "flags": [*medium.flags, *flags],
@@ -197,7 +206,7 @@ class Replay:
         }
         return Ended(row, more)
 
-    def modelled(self, drive, told: Callable[[Point], None] = lambda point: None) -> Iterator[Ended]:
+    def modelled(self, drive) -> Iterator[Ended]:
         """What the model ``drive`` predicts for the points of one round."""
         from flashsim.device.model import simulate
 
@@ -213,7 +222,6 @@ class Replay:
                 seed=self.wishes.seed,
             )  # fmt: skip
             row = self._named(point, source="model", drive=drive.name, engine="model") | _figures(made)
-            told(point)
             yield Ended(row | {"flags": []}, {"start_token": token})
 
     def _window(self, point: Point) -> tuple[int, Groups]:
@@ -260,10 +268,10 @@ def _figures(done) -> Row:
     return row | _latencies("lookup", done.lookup) | _latencies("read", done.read)
 
 
-def _latencies(what: str, latency: Latency) -> dict[str, float]:
+def _latencies(what: str, latency: Latency) -> dict[str, float | None]:
     values = latency.percentiles_ns(list(PERCENTILES.values()))
     named = dict(zip(PERCENTILES, values, strict=True)) | {"mean": latency.mean_ns, "max": latency.max_ns}
-    return {f"{what}_{name}_us": float(value) / 1e3 for name, value in named.items()}
+    return {f"{what}_{name}_us": float(value) / 1e3 if latency.count else None for name, value in named.items()}
 
 
 def flag_spread(ended: Sequence[Ended]) -> None:

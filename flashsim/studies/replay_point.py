@@ -77,37 +77,35 @@ def measure(
     ramp_s: float,
     seconds: float | None,
     lookups: int | None,
-    told: Callable[[float, Counters], None] = lambda seconds, counters: None,
+    told: Callable[[float, Counters], None] = lambda done, counters: None,
 ) -> Sample:
     """Let ``replayer`` run for ``ramp_s`` uncounted, then for ``seconds`` or until ``lookups`` more are complete.
 
-    ``told`` is called after each slice with the seconds that it took and the counters so far.
+    ``told`` is called after each slice: with the seconds that it took, the ramp included, or the lookups that it brought,
+    and with the counters so far.
     """
-    before, now = None, None
-    for now in _slices(replayer, ramp_s, None, told):
-        before = now
-    load = Load.now()
-    limit = None if lookups is None else lookups + (before.lookups if before else 0)
-    ticks = []
-    for now in _slices(replayer, seconds, limit, told):
-        since = now - before if before else now
-        ticks.append(Tick(since.wall_ns, since.lookups, since.reads))
-    counters = now - before if before else now
+    start = replayer.counters
+    for last, start in _slices(replayer, ramp_s, None):
+        told(0 if seconds is None else (start.wall_ns - last.wall_ns) / 1e9, start)
+    load, ticks, now = Load.now(), [], start
+    for last, now in _slices(replayer, seconds, None if lookups is None else lookups + start.lookups):
+        ticks.append(Tick(now.wall_ns - start.wall_ns, now.lookups - start.lookups, now.reads - start.reads))
+        told(now.lookups - last.lookups if seconds is None else (now.wall_ns - last.wall_ns) / 1e9, now)
     after = Load.now()
-    return Sample(counters, ticks, after - load if after and load else None, io_workers(), replayer.notes)
+    return Sample(now - start, ticks, after - load if after and load else None, io_workers(), replayer.notes)
 
 
-def _slices(replayer: Replayer, seconds: float | None, limit: int | None, told) -> Iterator[Counters]:
-    """Slices until ``seconds`` are over, or ``limit`` lookups since the first slice ever are complete."""
-    ends = None if seconds is None else replayer.counters.wall_ns + int(seconds * 1e9)
+def _slices(replayer: Replayer, seconds: float | None, limit: int | None) -> Iterator[tuple[Counters, Counters]]:
+    """(counters before, after) each slice, until ``seconds`` are over, or ``limit`` lookups since the first slice ever
+    are complete."""
+    now = replayer.counters
+    ends = None if seconds is None else now.wall_ns + int(seconds * 1e9)
     while True:
-        before = replayer.counters
-        left = SLICE_NS if ends is None else min(SLICE_NS, ends - before.wall_ns)
-        if left <= 0 or (limit is not None and before.lookups >= limit):
+        left = SLICE_NS if ends is None else min(SLICE_NS, ends - now.wall_ns)
+        if left <= 0 or (limit is not None and now.lookups >= limit):
             return
-        now = replayer.slice(left, limit)
-        told((now.wall_ns - before.wall_ns) / 1e9, now)
-        yield now
+        last, now = now, replayer.slice(left, limit)
+        yield last, now
 
 
 def flags_of(

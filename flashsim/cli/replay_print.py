@@ -1,0 +1,95 @@
+"""The tables that ``flashsim replay`` prints: medians over the repeats with their spread, ratios, and what to doubt."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from statistics import median
+
+from flashsim.units import format_bytes
+
+_FIGURES = ("lookups_per_s", "reads_per_s", "lookup_p50_us", "lookup_p99_us", "read_p50_us", "read_p99_us")
+
+
+def tables(rows: Sequence[dict]) -> Iterator[str]:
+    """The lines of all tables over ``rows`` (see ``flashsim.studies.replay.COLUMNS``)."""
+    groups: dict[tuple, list[dict]] = {}
+    for row in rows:
+        groups.setdefault((row["mode"], row["cache_bytes"], row["source"], row["drive"], row["engine"]), []).append(row)
+    for (mode, cache, source, drive, engine), held in groups.items():
+        of = f"model {drive}" if source == "model" else f"{drive}, {engine}"
+        repeats = max(row["repeat"] for row in held)
+        how = f"; medians of {repeats}" if repeats > 1 else ""
+        loop = f", {held[0]['rate']:g} lookups/s sent at their times" if held[0]["rate"] else ""
+        yield f"{mode}, {f'{format_bytes(cache)} cache' if cache else 'no cache'}{loop}: {of}{how}"
+        yield from _table(held)
+        yield from _ratios(held)
+        yield ""
+    yield from _doubts(rows)
+
+
+def _by_point(rows: Sequence[dict]) -> dict[tuple[str, int], list[dict]]:
+    """The repeats of each (trace, in flight), a trace's lines together."""
+    found: dict[tuple[str, int], list[dict]] = {}
+    for row in rows:
+        found.setdefault((row["trace"], row["in_flight"]), []).append(row)
+    traces, depths = dict.fromkeys(trace for trace, _ in found), dict.fromkeys(depth for _, depth in found)
+    return {key: found[key] for key in product(traces, depths) if key in found}
+
+
+def _table(rows: Sequence[dict]) -> Iterator[str]:
+    names = {row["trace"]: row["label"] + (" SYNTHETIC" if row["synthetic"] else "") for row in rows}
+    if len(set(names.values())) < len(names):  # the same layout of several corpora
+        names = {trace: trace for trace in names}
+    head = ["", f"{rows[0]['in_flight_unit']} in flight", "lookups/s", "slowest - fastest", "reads/s"]
+    lines = [[*head, "lookup p50/p99 us", "read p50/p99 us"]]
+    for (trace, depth), repeats in _by_point(rows).items():
+        middle = {name: median(row[name] for row in repeats) for name in _FIGURES}
+        rates = [row["lookups_per_s"] for row in repeats]
+        lines.append(
+            [
+                names.pop(trace, ""),
+                str(depth),
+                f"{middle['lookups_per_s']:,.0f}",
+                f"{min(rates):,.0f} - {max(rates):,.0f}",
+                f"{middle['reads_per_s']:,.0f}",
+                f"{middle['lookup_p50_us']:,.0f}/{middle['lookup_p99_us']:,.0f}",
+                f"{middle['read_p50_us']:,.0f}/{middle['read_p99_us']:,.0f}",
+            ]
+        )
+    if len(rows) < len(lines):  # 1 repeat: no spread
+        lines = [line[:3] + line[4:] for line in lines]
+    wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for first, *rest in lines:
+        yield "  ".join(
+            [f"{first:<{wide[0]}}", *(f"{text:>{room}}" for text, room in zip(rest, wide[1:], strict=True))]
+        )
+
+
+def _ratios(rows: Sequence[dict]) -> Iterator[str]:
+    """pagegram over engram, at equal depth and table size, where both are there."""
+    rates = {key: median(row["lookups_per_s"] for row in held) for key, held in _by_point(rows).items()}
+    first = {row["trace"]: row for row in rows}
+    pairs = [
+        (ours, theirs) for ours, theirs in product(first.values(), first.values())
+        if (ours["layout"], theirs["layout"]) == ("pagegram", "engram")
+        and all(ours[name] == theirs[name] for name in ("corpus", "params"))
+    ]  # fmt: skip
+    for ours, theirs in pairs:
+        depths = [depth for trace, depth in rates if trace == ours["trace"] and rates.get((theirs["trace"], depth))]
+        if depths:
+            times = ", ".join(
+                f"{depth}: {rates[ours['trace'], depth] / rates[theirs['trace'], depth]:.1f}" for depth in depths
+            )
+            yield f"{ours['label']} / {theirs['label']}, lookups/s by {rows[0]['in_flight_unit']} in flight: {times}"
+
+
+def _doubts(rows: Sequence[dict]) -> Iterator[str]:
+    """A line for each flag that there is: at how many points, and what the worst of them said."""
+    by_name: dict[str, list] = {}
+    measured = [row for row in rows if row["source"] == "measured"]
+    for row in measured:
+        for flag in row["flags"]:
+            by_name.setdefault(flag.name, []).append((abs(flag.value or 0), flag.text, row))
+    for name, found in by_name.items():
+        _, text, row = max(found, key=lambda each: each[0])
+        where = f" ({row['label']} {row['mode']} at {row['in_flight']})" if 1 < len(measured) != len(found) else ""
+        yield f"flag {name}, {len(found)} of {len(measured)} points: {text}{where}"
