@@ -232,9 +232,11 @@ def _run(record: _Record, traces: list, wishes, medium, drive) -> None:
                     bar.update()
         if medium is not None:
             _measure(record, replay, medium)
-    except BaseException:  # Ctrl-C, or a drive that fails: what is there stands
+    except BaseException:  # Ctrl-C, or a drive that fails: what has ended stands
         if record.ended:
             record.show()
+            asked = replay.points * ((medium is not None) * wishes.repeats + (drive is not None))
+            click.echo(f"{len(record.ended)} of {asked} points ended before this", err=True)
         raise
     record.close()
     record.show()

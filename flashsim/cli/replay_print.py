@@ -51,8 +51,8 @@ def _table(rows: Sequence[dict]) -> Iterator[str]:
                 f"{middle['lookups_per_s']:,.0f}",
                 f"{min(rates):,.0f} - {max(rates):,.0f}",
                 f"{middle['reads_per_s']:,.0f}",
-                f"{middle['lookup_p50_us']:,.0f}/{middle['lookup_p99_us']:,.0f}",
-                f"{middle['read_p50_us']:,.0f}/{middle['read_p99_us']:,.0f}",
+                f"{_us(middle['lookup_p50_us'])}/{_us(middle['lookup_p99_us'])}",
+                f"{_us(middle['read_p50_us'])}/{_us(middle['read_p99_us'])}",
             ]
         )
     if len(rows) < len(lines):  # 1 repeat: no spread
@@ -62,6 +62,10 @@ def _table(rows: Sequence[dict]) -> Iterator[str]:
         yield "  ".join(
             [f"{first:<{wide[0]}}", *(f"{text:>{room}}" for text, room in zip(rest, wide[1:], strict=True))]
         )
+
+
+def _us(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
 
 
 def _ratios(rows: Sequence[dict]) -> Iterator[str]:
