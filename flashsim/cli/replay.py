@@ -221,7 +221,7 @@ def _run(record: _Record, traces: list, wishes, medium, drive) -> None:
 
     from flashsim.studies.replay import Replay
 
-    cached = sum(len(trace) for trace in traces) if any(wishes.cache_bytes) else 0
+    cached = wishes.groupings * sum(len(trace) for trace in traces) if any(wishes.cache_bytes) else 0
     with tqdm(total=cached, unit=" tokens", unit_scale=True, disable=None if cached else True, desc="cache") as bar:
         replay = Replay(traces, wishes, bar.update)
     try:
@@ -245,8 +245,9 @@ def _run(record: _Record, traces: list, wishes, medium, drive) -> None:
 def _measure(record: _Record, replay, medium) -> None:
     from tqdm import tqdm
 
-    total = replay.total
+    total, points = replay.total, replay.points * replay.wishes.repeats
     unit = "s" if replay.wishes.lookups is None else "lookups"
+    click.echo(f"{points} points, {total:,.0f} {unit} in all", err=True)
     shape = "{desc} {percentage:3.0f}% |{bar}| {n:,.0f} of {total:,.0f} " + unit + " [{elapsed}<{remaining}]"
     with tqdm(total=total, disable=None, bar_format=shape) as bar:
 

@@ -54,6 +54,11 @@ class Wishes:
     chunk: int = 2048
     seed: int = 0
 
+    @property
+    def groupings(self) -> int:
+        """Ways in which the modes make groups of tokens: so often the caches go over each trace."""
+        return len({MODES[mode].make for mode in self.modes})
+
     def check(self) -> None:
         """Raise UsageError where this cannot be run as asked."""
         for name, values, known in (("--mode", self.modes, MODES), ("--in-flight-unit", [self.unit], UNITS)):

@@ -81,8 +81,8 @@ def measure(
 ) -> Sample:
     """Let ``replayer`` run for ``ramp_s`` uncounted, then for ``seconds`` or until ``lookups`` more are complete.
 
-    ``told`` is called after each slice: with the seconds that it took, the ramp included, or the lookups that it brought,
-    and with the counters so far.
+    ``told`` is called after each slice with the counters so far, and before them the seconds that it took, the ramp
+    included, or the lookups that it brought.
     """
     start = replayer.counters
     for last, start in _slices(replayer, ramp_s, None):

@@ -24,7 +24,9 @@ def rows(**more):
                 }  # fmt: skip
                 yield dict.fromkeys(COLUMNS) | named | more
                 if repeat == 1:
-                    yield dict.fromkeys(COLUMNS) | named | {"source": "model", "drive": "p3700", "engine": "model"} | more
+                    yield (
+                        dict.fromkeys(COLUMNS) | named | {"source": "model", "drive": "p3700", "engine": "model"} | more
+                    )
 
 
 def write(path, *several):
@@ -38,7 +40,7 @@ def texts(svg):
 
 def test_draws_from_the_csv_alone(tmp_path):
     csv = write(tmp_path / "r.csv", rows())
-    svg, png = draw(csv)
+    svg, _ = draw(csv)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.csv", "r.png", "r.svg"]
     shown = texts(svg)
     for text in ("engram-20B", "pagegram-S4-20B", "stream, no cache", "reads in flight", "lookups / s", "model: p3700",
@@ -60,7 +62,13 @@ def test_what_it_is_stands_in_it(tmp_path):
 def test_a_panel_for_each_mode_and_cache(tmp_path):
     kinds = [{}, {"cache_bytes": 1 << 30}, {"mode": "decode"}, {"mode": "prefill"}, {"in_flight_unit": "lookups"}]
     shown = texts(draw(write(tmp_path / "r.csv", *(rows(**kind) for kind in kinds)))[0])
-    for text in ("stream, no cache", "stream, 1 GiB cache", "decode, no cache", "prefill, no cache", "lookups in flight"):
+    for text in (
+        "stream, no cache",
+        "stream, 1 GiB cache",
+        "decode, no cache",
+        "prefill, no cache",
+        "lookups in flight",
+    ):
         assert text in shown
     many = write(tmp_path / "m.csv", *(rows(cache_bytes=4096 << size) for size in range(10)))
     with pytest.raises(DataError, match="10 modes and caches, 9 fit"):
@@ -92,5 +100,5 @@ def test_a_cell_that_cannot_be_drawn(tmp_path, column, value):
 
 def test_another_csv(tmp_path):
     (tmp_path / "r.csv").write_text("corpus,label\na,b\n")
-    with pytest.raises(DataError, match="without trace, .*: give the CSV of a replay"):
+    with pytest.raises(DataError, match="give the CSV of a replay"):
         draw(tmp_path / "r.csv")

@@ -109,7 +109,7 @@ def test_a_read_that_fails_ends_the_run(traces, tmp_path):
     (tmp_path / "short").write_bytes(bytes(4096))
     with open(tmp_path / "short", "rb") as file:
         medium = Medium(file.fileno(), "short", "threads")
-        with pytest.raises(DriveError, match="short: page .* ends here"):
+        with pytest.raises(DriveError, match=r"short: page .* ends here"):
             list(Replay(traces[:1], Wishes((4,), repeats=1)).measured(medium))
     assert DriveError.exit_code == 4
 
