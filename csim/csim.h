@@ -259,5 +259,40 @@ int fs_replay_slice(struct fs_replay *replay, int64_t max_ns, int64_t max_lookup
 /* Waits for the reads in flight. */
 void fs_replay_close(struct fs_replay *replay);
 
+/* ---- stamp.c: pages that prove what they are -----------------------------------------------------------------------
+ *
+ * A target of replays is filled with stamps of FS_STAMP_BYTES: stamp `number` stands at byte number * FS_STAMP_BYTES and
+ * holds its number, the target's seed, a checksum and bytes that do not compress. The form is in stamp.h, which also has
+ * what a loop needs to check one page.
+ */
+enum {
+    FS_STAMP_GOOD = 0,
+    FS_STAMP_ZERO = 1,       /* nothing but zeros: a hole, trimmed, or never written */
+    FS_STAMP_FOREIGN = 2,    /* no stamp */
+    FS_STAMP_DAMAGED = 3,    /* a stamp whose checksum is wrong */
+    FS_STAMP_OTHER_SEED = 4, /* a sound stamp of another target */
+    FS_STAMP_OTHER_PAGE = 5  /* a sound stamp of this target with another number */
+};
+enum { FS_STAMP_BYTES = 4096 };
+
+/* block: `pages` stamps, numbered from `first`. Returns 0 or -EINVAL. */
+int fs_stamp_fill(uint8_t *block, uint64_t first, int64_t pages, uint64_t seed);
+
+/* states: [pages] receives the FS_STAMP_ state of each. Returns how many are not good, or -EINVAL. */
+int64_t fs_stamp_check_pages(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states);
+
+/* ---- target.c: what the kernel says of a file that is to be read past the page cache ------------------------------*/
+
+/* Alignments of direct I/O by statx (Linux 6.1): memory, offset receive bytes, 0 where direct I/O is not supported.
+ * Returns 1, 0 where the file system does not tell (it reads through the page cache), or -errno. */
+int fs_dio_align(int fd, uint32_t *memory, uint32_t *offset);
+
+/* How many pages of the file are in the page cache, by cachestat (Linux 6.5), or -errno. */
+int64_t fs_cached_pages(int fd);
+
+/* Allocates the first `bytes` of the file, which become its size if it was smaller; 0 or -errno. posix_fallocate would
+ * write them where the file system cannot allocate. */
+int fs_allocate(int fd, int64_t bytes);
+
 /* BINDING END */
 #endif

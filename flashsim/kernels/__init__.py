@@ -15,6 +15,8 @@ KERNELS = (
     "Lru",
     "StackDistances",
     "next_use",
+    "stamp_check",
+    "stamp_fill",
     "arc_run",
     "clock2_run",
     "clock_run",

@@ -5,6 +5,7 @@ import numpy as np
 
 from flashsim.kernels import _csim
 from flashsim.kernels.plan import MixPlan
+from flashsim.kernels.stamps import words_of
 from flashsim.kernels.state import PolicyState
 
 _ffi, _lib = _csim.ffi, _csim.lib
@@ -244,6 +245,23 @@ def next_use(trace: np.ndarray, last: np.ndarray, uses: np.ndarray, first: int) 
     )
     if code:
         raise ValueError(f"next_use: errno {-code}; ids below {len(last)} expected, the largest is {trace.max()}")
+
+
+def stamp_fill(block: np.ndarray, first: int, seed: int) -> None:
+    """Fill ``block`` (uint8, contiguous, whole stamps of 4,096 bytes) with the stamps of ``seed`` from number ``first``
+    on. The form of a stamp is in csim/stamp.h. Raises ValueError."""
+    words = words_of(block)
+    _lib.fs_stamp_fill(_pointer("uint8_t[]", words.view(np.uint8), np.uint8, True), first, len(words), seed)
+
+
+def stamp_check(block: np.ndarray, first: int, seed: int) -> np.ndarray:
+    """What each stamp in ``block`` is, where those of ``seed`` from ``first`` on are expected: uint8, shape (stamps,),
+    of the states in flashsim/kernels/stamps.py. ``block`` as for :func:`stamp_fill`. Raises ValueError."""
+    words = words_of(block)
+    states = np.empty(len(words), np.uint8)
+    block, room = _pointer("uint8_t[]", words.view(np.uint8), np.uint8), _pointer("uint8_t[]", states, np.uint8, True)
+    _lib.fs_stamp_check_pages(block, first, len(words), seed, room)
+    return states
 
 
 fifo_run = _policy("fifo")

@@ -8,7 +8,7 @@ import pytest
 from flashsim.errors import DriveError, UsageError
 from flashsim.kernels.replay import BINS, Counters, Latency, bin_edges
 from flashsim.layouts import layout
-from flashsim.studies.host import Load
+from flashsim.device.host import Load
 from flashsim.studies.replay import COLUMNS, Ended, Medium, Point, Replay, Wishes, flag_spread, points_of
 from flashsim.studies.replay_point import Flag, Sample, Tick, flags_of
 from flashsim.trace import Trace, write_trace

@@ -20,6 +20,7 @@ from flashsim.kernels.nb.s3fifo import s3fifo_run
 from flashsim.kernels.nb.sieve import sieve_run
 from flashsim.kernels.nb.slru import slru_run
 from flashsim.kernels.nb.stack import StackDistances
+from flashsim.kernels.nb.stamp import stamp_check, stamp_fill
 from flashsim.kernels.nb.twoq import twoq_run
 from flashsim.kernels.nb.wtinylfu import wtinylfu_run
 
@@ -38,6 +39,8 @@ __all__ = [
     "s3fifo_run",
     "sieve_run",
     "slru_run",
+    "stamp_check",
+    "stamp_fill",
     "twoq_run",
     "wtinylfu_run",
 ]
