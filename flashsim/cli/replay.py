@@ -8,7 +8,7 @@ import click
 
 from flashsim.cli import LazyGroup
 from flashsim.cli.layout_options import Listed
-from flashsim.cli.options import Count
+from flashsim.cli.options import Count, Size
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes, parse_count
 
@@ -40,16 +40,6 @@ class _CommandsBeside(LazyGroup):
 
 def _cache(text: str) -> int:
     return 0 if text == "none" else parse_bytes(text)
-
-
-class _Bytes(click.ParamType):
-    name = "size"
-
-    def convert(self, value, param, ctx) -> int:
-        try:
-            return value if isinstance(value, int) else parse_bytes(value)
-        except UsageError as error:
-            return self.fail(str(error), param, ctx)
 
 
 @click.group(cls=_CommandsBeside, table=COMMANDS)
@@ -85,7 +75,7 @@ class _Bytes(click.ParamType):
     help="Lookups/s, each sent at its time and its latency counted from then.  [default: as fast as may be]",
 )  # fmt: skip
 @click.option("--engine", default="auto", show_default=True, help="auto, or one that `replay engines` lists.")
-@click.option("--base", type=_Bytes(), default="0B", show_default=True, help="Where page 0 lies in the target.")
+@click.option("--base", type=Size(), default="0B", show_default=True, help="Where page 0 lies in the target.")
 @click.option("--fold", is_flag=True, help="Take page numbers modulo the target, where the table is larger.")
 @click.option("--buffered", is_flag=True, help="Read through the page cache where there is no direct I/O.")
 @click.option(
@@ -164,8 +154,6 @@ def _told(facts: dict) -> Iterator[str]:
     )  # fmt: skip
     yield f"{target['path']}: {format_bytes(target['bytes'])}, {target['file_system']}, {reads}"
     yield f"engine {engine['taken']} ({engine['why']})"
-    for finding in facts["checks"]:
-        yield f"{finding['severity']}: {finding['text']}"
 
 
 class _Record:

@@ -95,5 +95,6 @@ def _doubts(rows: Sequence[dict]) -> Iterator[str]:
             by_name.setdefault(flag.name, []).append((abs(flag.value or 0), flag.text, row))
     for name, found in by_name.items():
         _, text, row = max(found, key=lambda each: each[0])
-        where = f" ({row['label']} {row['mode']} at {row['in_flight']})" if 1 < len(measured) != len(found) else ""
-        yield f"flag {name}, {len(found)} of {len(measured)} points: {text}{where}"
+        where = f" ({row['label']} {row['mode']} at {row['in_flight']})"
+        some = f", {len(found)} of {len(measured)} points" if len(found) < len(measured) else ""
+        yield f"flag {name}{some}: {text}{where if some else ''}"

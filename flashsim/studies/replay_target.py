@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from flashsim.device.checks import Finding, check
+from flashsim.device.checks import FLAG, check, require
 from flashsim.device.engines import choose
+from flashsim.device.reads import fold_of
 from flashsim.device.target import Target
-from flashsim.errors import DataError, UsageError
+from flashsim.errors import UsageError
 from flashsim.studies.replay import Medium
 from flashsim.studies.replay_point import Flag
 from flashsim.studies.replay_reads import touched_pages
 from flashsim.trace import Trace
-from flashsim.units import format_bytes
 
 VERIFY = {"none": 0, "sample": 64, "all": 1}  # the stamp of every n-th read is checked
+_NAMES = {"direct I/O": "buffered", "host": "virtual", "fold": "folded", "page cache": "cached"}  # of flags, in results
 
 
 def medium_of(
@@ -31,21 +32,15 @@ def medium_of(
         sizes = f"pages of {page_bytes} and {other[0].facts['unit_bytes']} B"
         raise UsageError(f"{other[0].path}: {sizes} in one run: replay traces of 1 page size at a time")
     pages = reduce(np.union1d, [touched_pages(trace) for trace in traces])
-    room, needed = (target.size - base) // page_bytes, int(pages[-1]) + 1
-    flags, modulo = [], 0
-    if needed > room:
-        table = f"the traces read {format_bytes(needed * page_bytes)} ({needed:,} pages)"
-        has = f"{target.path} has {format_bytes(target.size)} ({max(room, 0):,} pages from byte {base} on)"
-        if not fold or room < 1:
-            least = f"a target of {base + needed * page_bytes} B or more (flashsim replay prepare FILE --for TRACE)"
-            raise DataError(f"{table}, {has}: take {least}, or --fold to take page numbers modulo {max(room, 1):,}")
-        modulo = room
-        flags.append(Flag("folded", needed / room, f"{table}, {has}: page numbers are taken modulo that"))
+    below = max(trace.facts["ids_below"] for trace in traces)
+    modulo = fold_of(target.size, below, page_bytes, base) if fold else 0
     findings = check(target, pages=pages, page_bytes=page_bytes, base=base, fold=modulo)
-    if refusals := [finding for finding in findings if finding.severity == "refuse"]:
-        more = f" (and {len(refusals) - 1} more: see flashsim replay check)" if refusals[1:] else ""
-        raise DataError(f"{refusals[0].text}{more}")
-    flags += [Flag(finding.name, None, finding.text) for finding in findings if finding.severity == "flag"]
+    require(findings)
+    flags = [
+        Flag(_NAMES.get(each.name, each.name), None, each.text)
+        for each in findings
+        if each.severity == FLAG and each.name != "load"  # of each point it is measured
+    ]
     taken, why = choose(engine, target.fd, page_bytes, base)
     every = _verify(verify, target, taken)
     medium = Medium(target.fd, str(target.path), taken, base, modulo, every, target.seed or 0, tuple(flags))
@@ -64,7 +59,7 @@ def medium_of(
             "base": base,
             "fold_pages": modulo,
             "touched_pages": len(pages),
-            "table_pages": needed,
+            "table_pages": below,
         },
         "checks": [finding._asdict() for finding in findings],
         "engine": {"asked": engine, "taken": taken, "why": why},

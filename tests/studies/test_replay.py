@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from flashsim.device.host import Load
 from flashsim.errors import DriveError, UsageError
 from flashsim.kernels.replay import BINS, Counters, Latency, bin_edges
 from flashsim.layouts import layout
-from flashsim.device.host import Load
 from flashsim.studies.replay import COLUMNS, Ended, Medium, Point, Replay, Wishes, flag_spread, points_of
 from flashsim.studies.replay_point import Flag, Sample, Tick, flags_of
 from flashsim.trace import Trace, write_trace
