@@ -15,5 +15,6 @@ int check_lru(void);
 int check_stack(void);
 int check_policies(void);
 int check_queues(void);
+int check_drive(void);
 
 #endif
