@@ -16,5 +16,6 @@ int check_stack(void);
 int check_policies(void);
 int check_queues(void);
 int check_target(void);
+int check_drive(void);
 
 #endif
