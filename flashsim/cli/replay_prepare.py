@@ -19,10 +19,10 @@ from flashsim.errors import UsageError
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the pages' content.")
 @click.option("--force", is_flag=True, help="Replace a file that is there, or write to a block device.")
 def command(file: Path, size: int | None, trace: Path | None, seed: int, force: bool) -> None:
-    """Fill FILE with stamped pages: each 4,096 bytes hold their own number, a checksum, and data that does not compress.
+    """Fill FILE with stamped pages: 4,096 bytes each of their own number, a checksum, and data that does not compress.
 
     The file grows as FILE.partial; what a killed run wrote is read back and gone on from. A device that is mounted,
-    partitioned or in use is refused, with --force too.
+    partitioned or in use is refused even with --force.
     """
     from tqdm import tqdm
 

@@ -14,7 +14,7 @@ from flashsim.device.host import Load, virtual_machine
 from flashsim.device.machine import io_limits
 from flashsim.device.reads import Reads
 from flashsim.device.target import Target, aligned_buffer, read_into
-from flashsim.device.verify import verify
+from flashsim.device.verify import Verification, verify
 from flashsim.errors import DataError
 from flashsim.kernels.stamps import STAMP_BYTES
 from flashsim.kernels.target import cached_pages
@@ -50,7 +50,10 @@ def check(
     reads = Reads(pages, page_bytes, base, fold, target.size)
     found = [*_of_direct_io(target), *_of_disk(target), *_of_machine(target), *_of_room(target, reads)]
     if reads.count and not any(finding.severity == REFUSE and finding.name in _NO_ROOM for finding in found):
-        found += [*_of_span(target, reads), *_of_extents(target, reads), *_of_content(target, reads)]
+        extents = list(_of_extents(target, reads))
+        found += [*_of_span(target, reads), *extents]
+        if not any(finding.severity == REFUSE for finding in extents):  # else it would be said twice
+            found += _of_content(target, reads)
     return found
 
 
@@ -88,7 +91,7 @@ def _of_direct_io(target: Target) -> Iterator[Finding]:
             FLAG, "direct I/O", "no: --buffered: reads go through the page cache, results are not the drive's"
         )
     elif direct.refusal:
-        text = f"{path} is on {name}, where 0 reads would reach the drive: {direct.refusal}"
+        text = f"{path}{f' is on {name}' * (mount is not None)}: 0 reads would reach a drive: {direct.refusal}"
         yield Finding(
             REFUSE, "direct I/O", f"{text}: take a file on ext4 or XFS, or --buffered, which labels the results"
         )
@@ -217,10 +220,13 @@ def _of_content(target: Target, reads: Reads) -> Iterator[Finding]:
         return
     within = draw.integers(0, reads.page_bytes, len(offsets))  # one stamp of each page read
     result = verify(target, np.unique((offsets + within) // STAMP_BYTES))
-    if result.bad:
-        text = f"{target.path}: {result.bad:,} of {result.checked:,} stamps looked at are wrong: {result.named[0]}"
-        yield Finding(REFUSE, "stamps", f"{text}: prepare it again")
-    else:
-        yield Finding(
-            FACT, "stamps", f"seed {target.seed}; {result.checked:,} of {reads.count:,} pages looked at are right"
-        )
+    yield of_stamps(target, result)
+
+
+def of_stamps(target: Target, result: Verification) -> Finding:
+    """What the stamps of ``target`` said."""
+    if not result.bad:
+        rate = f", read at {result.gb_per_s:.2f} GB/s" if result.checked > SAMPLE else ""
+        return Finding(FACT, "stamps", f"seed {target.seed}; {result.checked:,} pages looked at, all right{rate}")
+    text = f"{target.path}: {result.bad:,} of {result.checked:,} pages looked at are wrong: {result.named[0]}"
+    return Finding(REFUSE, "stamps", f"{text}: prepare it again, or for all that is read")

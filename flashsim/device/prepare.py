@@ -96,6 +96,8 @@ def _status(path: Path) -> os.stat_result | None:
     except FileNotFoundError:
         if not path.parent.is_dir():
             raise UsageError(f"{path.parent}: 0 folders of this name: mount the drive, or make the folder") from None
+        if path.parent == Path("/dev"):  # a slip of the pen would fill RAM
+            raise UsageError(f"{path}: 0 devices of this name: see lsblk") from None
         return None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror} (errno {error.errno}): give another file") from None

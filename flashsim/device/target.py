@@ -67,9 +67,8 @@ class Target:
             disk = BlockDevice.of(status.st_rdev) if block else disk_under(path, mount)
             direct = Direct(0, 0, "", refused) if refused else direct_of(fd, size, mount, disk)
             kind = "block device" if block else "file"
-            return cls(
-                path, fd, kind, size, buffered, direct, mount, disk, _seed_of(fd, direct), os.fstat(fd).st_mtime_ns
-            )
+            seed, modified = _seed_of(fd, size, direct), os.fstat(fd).st_mtime_ns
+            return cls(path, fd, kind, size, buffered, direct, mount, disk, seed, modified)
         except BaseException:
             os.close(fd)
             raise
@@ -115,17 +114,20 @@ def read_into(fd: int, offset: int, buffer: np.ndarray) -> int:
     return done
 
 
-def _seed_of(fd: int, direct: Direct) -> int | None:
-    """The seed of the stamp that a file begins with."""
-    block = aligned_buffer(max(STAMP_BYTES, direct.offset_align))
-    try:
-        if read_into(fd, 0, block) < STAMP_BYTES:
-            return None
-    except OSError:  # the checks find it again, and say so
-        return None
-    page = block[:STAMP_BYTES]
-    _, seed = number_and_seed(page)
-    return seed if backend("c").stamp_check(page, 0, seed)[0] == GOOD else None
+def _seed_of(fd: int, size: int, direct: Direct) -> int | None:
+    """The seed of a target's stamps: of the first, or where that one is damaged, of a later one."""
+    length = max(STAMP_BYTES, direct.offset_align)
+    block, last = aligned_buffer(length), max(0, size // length - 1)
+    for at in dict.fromkeys((0, last, last // 2)):
+        try:
+            if read_into(fd, at * length, block) < STAMP_BYTES:
+                continue
+        except OSError:  # the checks find it again, and say so
+            continue
+        number, seed = number_and_seed(block[:STAMP_BYTES])
+        if backend("c").stamp_check(block[:STAMP_BYTES], number, seed)[0] == GOOD:
+            return seed
+    return None
 
 
 def _size(fd: int) -> int:
@@ -180,9 +182,9 @@ def direct_of(fd: int, size: int, mount: Mount | None, disk: BlockDevice | None)
     if told and told[1]:
         return Direct(*told, "statx DIOALIGN", "")
     if told:
-        return Direct(0, 0, "", "statx: direct I/O is not supported on it (alignment 0)")
+        return Direct(0, 0, "", "statx tells an alignment of 0: direct I/O is not supported")
     if _linux() >= _STATX_SINCE:
-        return Direct(0, 0, "", "O_DIRECT is accepted but statx tells no alignment: reads are answered from RAM")
+        return Direct(0, 0, "", "O_DIRECT is accepted, but statx tells no alignment: reads go through the page cache")
     if mount and mount.type.split(".")[0] in _THROUGH_CACHE:
         return Direct(0, 0, "", f"{mount.type} may read through the page cache, Linux {os.uname().release} cannot tell")
     if _takes_odd_offset(fd, size):
