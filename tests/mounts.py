@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,14 +17,15 @@ LEAST_MIB = {"ext4": 48, "xfs": 320, "btrfs": 128}  # images are sparse
 
 def direct_folder(tmp_path: Path) -> Path:
     """A folder on a file system with true direct I/O."""
-    with open(tmp_path / "probe", "wb") as file:
+    with tempfile.NamedTemporaryFile(dir=tmp_path) as file:
         told = dio_align(file.fileno())
     if told is None or not told[1]:
         pytest.skip(f"no direct I/O in {tmp_path} (statx says {told}): set TMPDIR to a folder on ext4 or XFS")
     return tmp_path
 
 
-def _run(*command: str | Path) -> str:
+def run(*command: str | Path) -> str:
+    """The output of a command that takes root."""
     if os.getuid() != 0:
         pytest.skip(f"{command[0]} takes root")
     if shutil.which(str(command[0])) is None:
@@ -40,7 +42,7 @@ def loop_device(folder: Path, mib: int, *, direct: bool = True) -> Iterator[Path
     image = folder / "disk.img"
     image.touch()
     os.truncate(image, mib << 20)
-    device = _run("losetup", "--find", "--show", f"--direct-io={'on' if direct else 'off'}", "--partscan", image)
+    device = run("losetup", "--find", "--show", f"--direct-io={'on' if direct else 'off'}", "--partscan", image)
     try:
         yield Path(device)
     finally:
@@ -52,7 +54,7 @@ def loop_device(folder: Path, mib: int, *, direct: bool = True) -> Iterator[Path
 def mounted(kind: str, folder: Path, mib: int = 0) -> Iterator[Path]:
     """A new file system of ``kind`` (ext4, xfs, btrfs), mounted in ``folder``."""
     with loop_device(folder, mib or LEAST_MIB[kind]) as device:
-        _run(f"mkfs.{kind}", "-q", device)
+        run(f"mkfs.{kind}", "-q", device)
         with _mount(folder, "-t", kind, device) as point:
             yield point
 
@@ -84,7 +86,7 @@ def fused(source: Path, folder: Path) -> Iterator[Path]:
     """``source`` again through FUSE (bindfs)."""
     point = folder / "fused"
     point.mkdir()
-    _run("bindfs", source, point)
+    run("bindfs", source, point)
     try:
         yield point
     finally:
@@ -96,7 +98,7 @@ def _mount(folder: Path, *arguments: str | Path) -> Iterator[Path]:
     point = folder / "mounted"
     point.mkdir()
     try:
-        _run("mount", *arguments, point)
+        run("mount", *arguments, point)
         try:
             yield point
         finally:

@@ -88,7 +88,7 @@ def _of_direct_io(target: Target) -> Iterator[Finding]:
     yield Finding(FACT, "size", f"{target.size:,} B ({format_bytes(target.size)})")
     if target.buffered:
         yield Finding(
-            FLAG, "direct I/O", "no: --buffered: reads go through the page cache, results are not the drive's"
+            FLAG, "direct I/O", "no, --buffered: 0 reads are sure to reach the drive, results are the page cache's"
         )
     elif direct.refusal:
         text = f"{path}{f' is on {name}' * (mount is not None)}: 0 reads would reach a drive: {direct.refusal}"
@@ -127,7 +127,9 @@ def _of_disk(target: Target) -> Iterator[Finding]:
 def _of_machine(target: Target) -> Iterator[Finding]:
     virtio = target.disk is not None and target.disk.virtio
     if signs := list(filter(None, (virtual_machine(), "a virtio disk" if virtio else None))):
-        yield Finding(FLAG, "host", f"virtual machine ({', '.join(signs)}): its host's page cache may answer reads")
+        yield Finding(
+            FLAG, "host", f"virtual machine ({len(signs)} signs: {', '.join(signs)}): its host's page cache may answer"
+        )
     before = Load.now()
     time.sleep(LOAD_SECONDS)
     after = Load.now()

@@ -221,7 +221,7 @@ def _make_room(fd: int, partial: Path, size: int) -> None:
     there = os.fstatvfs(fd)
     need, free = size - os.fstat(fd).st_blocks * 512, there.f_bavail * there.f_frsize
     text = f"{partial.parent} has {free} B free, {need} B are to be written"
-    if need > free:
+    if there.f_blocks and need > free:  # 0: it does not tell
         raise UsageError(f"{text}: free {format_bytes(need - free)}, or take a smaller --size")
     try:
         os.ftruncate(fd, size)
