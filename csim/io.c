@@ -10,8 +10,6 @@
 static const struct fs_engine *const engines[] = {&fs_io_null, &fs_io_threads, &fs_io_uring, &fs_io_test};
 enum { ENGINES = sizeof engines / sizeof *engines };
 
-#define SPIN 60000u /* ns: what a timer may come late, by the kernel's default slack and a wake-up */
-
 const char *fs_engine_name(int engine)
 {
     return engine >= 0 && engine < ENGINES ? engines[engine]->name : NULL;
@@ -34,12 +32,17 @@ static void complete_group(struct fs_replay *replay, uint64_t ns, int64_t lookup
     replay->total.groups++;
 }
 
-/* Starts the next group if it may start now. */
+/* Nothing can be sent before a read completes or the limit is raised. */
+static int blocked(const struct fs_replay *replay)
+{
+    return replay->in_flight == replay->plan.max_reads ||
+           (replay->read == replay->end &&
+            (replay->groups_in_flight == replay->most_groups || replay->started >= replay->limit));
+}
+
+/* Starts the next group if it is due. */
 static int start_group(struct fs_replay *replay, uint64_t now)
 {
-    replay->wake_ns = FS_NEVER;
-    if (replay->groups_in_flight >= replay->most_groups || replay->started >= replay->limit)
-        return 0;
     uint64_t began = now;
     if (replay->plan.rate > 0) {
         began = replay->start_ns + (uint64_t)((double)replay->started / replay->plan.rate * 1e9);
@@ -64,17 +67,12 @@ static int start_group(struct fs_replay *replay, uint64_t now)
 
 int64_t fs_take(struct fs_replay *replay, uint64_t now)
 {
-    if (replay->failed || replay->in_flight == replay->plan.max_reads) {
-        replay->wake_ns = FS_NEVER;
-        return -1;
-    }
-    for (int empty = 0; replay->read == replay->end; empty++) {
-        if (empty == FS_EMPTY) {
-            replay->wake_ns = 0;
+    for (int empty = 0; empty <= FS_EMPTY; empty++) {
+        replay->wake_ns = replay->failed || blocked(replay) ? FS_NEVER : 0;
+        if (replay->wake_ns || empty == FS_EMPTY || (replay->read == replay->end && !start_group(replay, now)))
             return -1;
-        }
-        if (!start_group(replay, now))
-            return -1;
+        if (replay->read < replay->end)
+            break;
     }
     const uint32_t number = replay->free_slots[replay->in_flight++];
     struct fs_slot *slot = &replay->slots[number];
@@ -88,6 +86,7 @@ int64_t fs_take(struct fs_replay *replay, uint64_t now)
     if (slot->check)
         replay->until_check = replay->plan.verify;
     replay->sent_sum += now;
+    replay->wake_ns = blocked(replay) ? FS_NEVER : 0;
     return number;
 }
 
@@ -150,13 +149,16 @@ int fs_finish(struct fs_replay *replay, uint32_t number, int64_t result, uint64_
     return 0;
 }
 
-void fs_doze(const struct fs_replay *replay, uint64_t now, uint64_t until_ns)
+uint64_t fs_patience(const struct fs_replay *replay, uint64_t now, uint64_t until_ns)
 {
     const uint64_t wake = replay->wake_ns < until_ns ? replay->wake_ns : until_ns;
-    if (wake < now + SPIN)
-        return;
-    const uint64_t ns = wake - now - SPIN;
-    nanosleep(&(struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)}, NULL);
+    return wake > now + FS_LATE ? wake - now - FS_LATE : 0;
+}
+
+void fs_doze(uint64_t ns)
+{
+    if (ns)
+        nanosleep(&(struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)}, NULL);
 }
 
 static int refused(const struct fs_replay_plan *plan)
@@ -207,9 +209,8 @@ int fs_replay_open(const struct fs_replay_plan *plan, int engine, int fd, struct
 {
     if (!fs_engine_name(engine) || refused(plan))
         return -EINVAL;
-    int code = engines[engine]->available();
-    if (code)
-        return code;
+    if (!engines[engine]->open)
+        return -EOPNOTSUPP;
     struct fs_replay *replay = calloc(1, sizeof *replay);
     if (!replay)
         return -ENOMEM;
@@ -220,7 +221,7 @@ int fs_replay_open(const struct fs_replay_plan *plan, int engine, int fd, struct
     replay->until_check = plan->verify;
     replay->most_groups = plan->max_groups && plan->max_groups < plan->max_reads ? plan->max_groups : plan->max_reads;
     pthread_mutex_init(&replay->lock, NULL);
-    code = allocate(replay);
+    int code = allocate(replay);
     if (!code)
         code = replay->engine->open(replay);
     if (code)

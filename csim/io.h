@@ -12,6 +12,7 @@
 #include <time.h>
 
 #define FS_NEVER UINT64_MAX
+#define FS_LATE 60000u /* ns that a timer may come late: the kernel's default slack and a wake-up */
 #define FS_TRIES 3    /* a read is sent again after EINTR or EAGAIN */
 #define FS_EMPTY 1024 /* groups without reads, after which the engine looks at the clock */
 
@@ -52,7 +53,7 @@ struct fs_replay {
     int64_t group, read, end;  /* next group to start; next read to send, and where the group it belongs to ends */
     uint32_t sending;          /* that group's place in groups */
     int64_t started, limit;    /* lookups */
-    uint64_t wake_ns;          /* when fs_take may give more though no read has completed: 0 = now, or FS_NEVER */
+    uint64_t wake_ns;          /* when fs_take may give more though no read completes: 0 = now, or FS_NEVER */
     uint32_t until_check;      /* reads before the next whose stamp is wanted */
 
     uint64_t start_ns, end_ns; /* of the first slice, of the last */
@@ -95,7 +96,8 @@ int64_t fs_take(struct fs_replay *replay, uint64_t now);
 void fs_verify(struct fs_replay *replay, uint32_t slot, int64_t result);
 /* result: bytes read or -errno. Returns whether the rest of the read, from `filled` on, is to be sent again. */
 int fs_finish(struct fs_replay *replay, uint32_t slot, int64_t result, uint64_t now);
-/* Sleeps, and at last spins, until wake_ns or until_ns: for an engine with nothing in flight. */
-void fs_doze(const struct fs_replay *replay, uint64_t now, uint64_t until_ns);
+/* How long (ns) to wait for a completion after fs_take: until wake_ns or until_ns, less what a timer may come late. */
+uint64_t fs_patience(const struct fs_replay *replay, uint64_t now, uint64_t until_ns);
+void fs_doze(uint64_t ns);
 
 #endif

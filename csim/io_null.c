@@ -22,7 +22,7 @@ static int run(struct fs_replay *replay, uint64_t until_ns)
         while (count < BATCH && (slot = fs_take(replay, now)) >= 0)
             batch[count++] = (uint32_t)slot;
         if (!count)
-            fs_doze(replay, now, until_ns);
+            fs_doze(fs_patience(replay, now, until_ns));
         const uint64_t done = count ? fs_now() : now;
         for (int k = 0; k < count; k++)
             fs_finish(replay, batch[k], replay->plan.page_bytes, done);

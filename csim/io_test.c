@@ -55,7 +55,7 @@ static int run(struct fs_replay *replay, uint64_t until_ns)
             test->slots[test->held++] = (uint32_t)slot;
         }
         if (!test->held) {
-            fs_doze(replay, now, until_ns);
+            fs_doze(fs_patience(replay, now, until_ns));
             continue;
         }
         uint32_t at = 0;

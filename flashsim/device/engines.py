@@ -50,8 +50,8 @@ def choose(asked: str, fd: int, page_bytes: int, base: int = 0) -> tuple[str, st
 
 
 def io_workers() -> int:
-    """Threads of the kernel that serve io_uring for this process: right after a run, more than 0 means that reads did not
-    go to the device directly but were handed to threads (files and devices that cannot be read without blocking)."""
+    """Kernel threads that serve io_uring for this process. More than 0 right after a run: reads were handed to threads,
+    as on files and devices that cannot be read without blocking, and what was measured is those."""
     count = 0
     for comm in Path("/proc/self/task").glob("*/comm"):
         try:
@@ -87,7 +87,7 @@ def _reason(name: str, code: int) -> str:
             "sysctl -w kernel.io_uring_disabled=0 / --security-opt seccomp=unconfined"
         )
     if code == errno.ENOSYS:
-        return f"{shown}: a kernel before Linux 5.6, or a seccomp filter: --security-opt seccomp=unconfined"
+        return f"{shown}: a kernel before Linux 5.11, or a seccomp filter: --security-opt seccomp=unconfined"
     if code == errno.ENOMEM:
         return f"{shown}: no memory may be locked for a ring: raise ulimit -l"
     return f"{shown}: {os.strerror(code)}"

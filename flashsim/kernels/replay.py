@@ -136,12 +136,15 @@ def _latency(histogram) -> Latency:
 class Replayer:
     """Sends page reads to ``fd`` in the order of their groups and waits for them; a context manager.
 
-    fd: an open file (with O_DIRECT for the drive itself); the caller closes it. pages: uint32, shape (reads,), page ids
-    in the order they are sent. ends: int64, shape (groups,): pages[ends[g-1]:ends[g]] are group g's, maybe none.
-    lookups: int64, shape (groups,): tokens of each group. Page p is read at ``base`` + (p modulo ``fold``, if that is not
-    0) * ``page_bytes``. At most ``max_reads`` reads (1 .. MAX_READS) and ``max_groups`` groups (None = no limit) are in
-    flight; after the last group comes the first again. rate: lookups a second, each sent when it is due; 0 = as fast as
-    the limits allow. verify: the stamps of every n-th read are checked against ``seed``; 0 = none.
+    fd: an open file (with O_DIRECT for the drive itself); the caller closes it.
+    pages: uint32, shape (reads,): page ids in the order they are sent.
+    ends: int64, shape (groups,): pages[ends[g-1]:ends[g]] are group g's, maybe none.
+    lookups: int64, shape (groups,): tokens of each group.
+    base, fold, page_bytes: page p is read at base + (p modulo fold, where that is not 0) * page_bytes.
+    max_reads (1 .. MAX_READS), max_groups (None = no limit): in flight at most. Past the last group comes the first.
+    rate: lookups a second, each sent when it is due; 0 = as fast as the limits allow.
+    verify: the stamps of every n-th read are checked against ``seed``; 0 = none.
+    faults: what the engine "test" does wrong, fields of struct fs_replay_faults; for tests.
 
     All calls come from the thread that made the Replayer: the ring of io_uring belongs to it. Raises UsageError for
     arguments out of range, OSError where the engine cannot be had.
@@ -210,8 +213,8 @@ class Replayer:
     def slice(self, max_ns: int = SLICE_NS, max_lookups: int | None = None) -> Counters:
         """Go on for ``max_ns`` (at most SLICE_NS), and return the counters since the first slice.
 
-        max_lookups: no group starts once that many lookups have started since the first slice; the slice ends when those
-        are complete. Raises OSError where a read fails and DataError where a stamp is wrong; ``counters`` still tells
+        max_lookups: no group starts once that many lookups have started since the first slice; when those are complete
+        the slice ends. Raises OSError where a read fails and DataError where a stamp is wrong; ``counters`` still tells
         what was done.
         """
         if self._handle is None or threading.get_ident() != self._thread:
