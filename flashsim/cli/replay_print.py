@@ -42,7 +42,8 @@ def _table(rows: Sequence[dict]) -> Iterator[str]:
     head = ["", f"{rows[0]['in_flight_unit']} in flight", "lookups/s", "slowest - fastest", "reads/s"]
     lines = [[*head, "lookup p50/p99 us", "read p50/p99 us"]]
     for (trace, depth), repeats in _by_point(rows).items():
-        middle = {name: median(row[name] for row in repeats) for name in _FIGURES}
+        held = {name: [row[name] for row in repeats if row[name] is not None] for name in _FIGURES}
+        middle = {name: median(values) if values else None for name, values in held.items()}
         rates = [row["lookups_per_s"] for row in repeats]
         lines.append(
             [
@@ -64,8 +65,9 @@ def _table(rows: Sequence[dict]) -> Iterator[str]:
         )
 
 
-def _us(value: float) -> str:
-    return f"{value:.1f}" if value < 10 else f"{value:,.0f}"
+def _us(value: float | None) -> str:
+    """Microseconds; none where no lookup was complete."""
+    return "-" if value is None else f"{value:.1f}" if value < 10 else f"{value:,.0f}"
 
 
 def _ratios(rows: Sequence[dict]) -> Iterator[str]:

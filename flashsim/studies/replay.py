@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flashsim.device.workload import MODES, UNITS, Groups, limits
-from flashsim.errors import DriveError, UsageError
+from flashsim.errors import DataError, DriveError, UsageError
 from flashsim.kernels.replay import Counters, Latency, Replayer
 from flashsim.studies.cells import cells_of, names_of
 from flashsim.studies.ledger import Row
@@ -104,7 +104,8 @@ def points_of(wishes: Wishes, traces: int) -> list[Point]:
 class Medium:
     """Where the reads go. fd: open for reading (-1 with the engine null). name: as results call it. base: byte offset
     of page 0. fold: 0, or page numbers are taken modulo this. verify: the stamp, made with stamp_seed, of every n-th
-    read is checked; 0 = none. flags: of every figure measured there."""
+    read is checked; 0 = none. flags: of every figure measured there. changed: says what was done to it since it was
+    opened, or None."""
 
     fd: int
     name: str
@@ -114,6 +115,7 @@ class Medium:
     verify: int = 0
     stamp_seed: int = 0
     flags: tuple[Flag, ...] = ()
+    changed: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,8 @@ class Replay:
         self, medium: Medium, told: Callable[[Point, float, Counters], None] = lambda point, done, counters: None
     ) -> Iterator[Ended]:
         """Run the points on ``medium`` one after the other. ``told`` is called after each slice of one with how much it
-        brought, of :attr:`total`. Raises DriveError where a read fails, DataError where a stamp is wrong."""
+        brought, of :attr:`total`. Raises DriveError where a read fails, DataError where a stamp is wrong or
+        the target was changed; then its point does not count."""
         wishes = self.wishes
         for point in points_of(wishes, len(self.traces)):
             token, groups = self._window(point)
@@ -178,10 +181,13 @@ class Replay:
                 ) as replayer:  # fmt: skip
                     sample = measure(
                         replayer, ramp_s=wishes.ramp_s, seconds=wishes.seconds, lookups=wishes.lookups,
+                        lookups_of=_lookups_of(groups, point.mode),
                         told=lambda done, counters, point=point: told(point, done, counters),
                     )  # fmt: skip
             except OSError as error:
                 raise DriveError(f"{medium.name}: {error.strerror}") from None
+            if told_change := medium.changed():
+                raise DataError(told_change)
             yield self._ended(point, medium, groups, token, sample)
 
     def _ended(self, point: Point, medium: Medium, groups: Groups, token: int, sample: Sample) -> Ended:
@@ -191,7 +197,7 @@ class Replay:
             rate=wishes.rate, window_reads=len(groups.pages),
         )  # fmt: skip
         row = self._named(point, source="measured", drive=medium.name, engine=medium.engine)
-        row |= _figures(done) | {
+        row |= _figures(done, sample.lookups) | {
             "cpu_us_per_read": done.cpu_us_per_read if done.reads else None,
             "short_reads": done.short_reads,
             "retries": done.retries,
@@ -226,7 +232,8 @@ class Replay:
                 drive, groups, max_reads=max_reads, max_groups=max_groups, rate=self.wishes.rate, lookups=lookups,
                 seed=self.wishes.seed,
             )  # fmt: skip
-            row = self._named(point, source="model", drive=drive.name, engine="model") | _figures(made)
+            row = self._named(point, source="model", drive=drive.name, engine="model")
+            row |= _figures(made, made.lookups)
             yield Ended(row | {"flags": []}, {"start_token": token})
 
     def _window(self, point: Point) -> tuple[int, Groups]:
@@ -258,14 +265,21 @@ class Replay:
         )
 
 
-def _figures(done) -> Row:
+def _lookups_of(groups: Groups, mode: str) -> Callable[[Counters], float]:
+    """What counts as lookups done: a chunk of prefill may take as long as a point, so what is there of it counts."""
+    if MODES[mode].chunked:
+        return lambda counters: groups.lookups_of(counters.groups, counters.reads)
+    return lambda counters: counters.lookups
+
+
+def _figures(done, lookups: float) -> Row:
     """The columns that a measurement and a prediction both have."""
     row = {
         "seconds": done.wall_ns / 1e9,
-        "lookups": done.lookups,
+        "lookups": round(lookups),
         "reads": done.reads,
-        "reads_per_lookup": done.reads / done.lookups if done.lookups else None,
-        "lookups_per_s": done.lookups_per_s,
+        "reads_per_lookup": done.reads / lookups if lookups else None,
+        "lookups_per_s": lookups / done.wall_ns * 1e9,
         "reads_per_s": done.reads_per_s,
         "mb_per_s": done.bytes / done.wall_ns * 1e3,
         "mean_in_flight": done.mean_in_flight,

@@ -29,16 +29,18 @@ class Tick(NamedTuple):
     """The end of a slice: ns, lookups and reads since the ramp ended."""
 
     ns: int
-    lookups: int
+    lookups: float
     reads: int
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What was measured: the counters from the end of the ramp on, the slices, what else ran on the machine (None =
-    not known), threads that the kernel's io_uring had to take, and what the engine had to do without."""
+    """What was measured from the end of the ramp on: the counters, the lookups with what is there of a group not yet
+    complete, the slices, what else ran on the machine (None = not known), threads that the kernel took for io_uring, and
+    what the engine had to do without."""
 
     counters: Counters
+    lookups: float
     ticks: list[Tick]
     load: Load | None
     workers: int
@@ -77,22 +79,24 @@ def measure(
     ramp_s: float,
     seconds: float | None,
     lookups: int | None,
+    lookups_of: Callable[[Counters], float] = lambda counters: counters.lookups,
     told: Callable[[float, Counters], None] = lambda done, counters: None,
 ) -> Sample:
     """Let ``replayer`` run for ``ramp_s`` uncounted, then for ``seconds`` or until ``lookups`` more are complete.
 
-    ``told`` is called after each slice with the counters so far, and before them the seconds that it took, the ramp
-    included, or the lookups that it brought.
+    lookups_of: what counts as lookups done. ``told`` is called after each slice with the counters so far, and before
+    them the seconds that it took, the ramp included, or the lookups that it completed.
     """
     start = replayer.counters
     for last, start in _slices(replayer, ramp_s, None):
         told(0 if seconds is None else (start.wall_ns - last.wall_ns) / 1e9, start)
-    load, ticks, now = Load.now(), [], start
+    before, load, ticks, now = lookups_of(start), Load.now(), [], start
     for last, now in _slices(replayer, seconds, None if lookups is None else lookups + start.lookups):
-        ticks.append(Tick(now.wall_ns - start.wall_ns, now.lookups - start.lookups, now.reads - start.reads))
+        ticks.append(Tick(now.wall_ns - start.wall_ns, lookups_of(now) - before, now.reads - start.reads))
         told(now.lookups - last.lookups if seconds is None else (now.wall_ns - last.wall_ns) / 1e9, now)
     after = Load.now()
-    return Sample(now - start, ticks, after - load if after and load else None, io_workers(), replayer.notes)
+    load = after - load if after and load else None
+    return Sample(now - start, lookups_of(now) - before, ticks, load, io_workers(), replayer.notes)
 
 
 def _slices(replayer: Replayer, seconds: float | None, limit: int | None) -> Iterator[tuple[Counters, Counters]]:
@@ -133,8 +137,9 @@ def flags_of(
             flag("cpu-bound", sample.cpu_share, f"{sample.cpu_share:.0%} of a core for {in_flight} {unit} in flight")
         if sample.workers:
             flag("workers", sample.workers, f"io_uring handed reads to {sample.workers} kernel threads: try threads")
-    if rate and done.lookups_per_s < 0.95 * rate:
-        flag("rate", done.lookups_per_s, f"{done.lookups_per_s:,.0f} lookups/s, {rate:,.0f} asked")
+    lookups_per_s = sample.lookups / done.wall_ns * 1e9
+    if rate and lookups_per_s < 0.95 * rate:
+        flag("rate", lookups_per_s, f"{lookups_per_s:,.0f} lookups/s, {rate:,.0f} asked")
     if (drift := sample.drift()) is not None and abs(drift) > 0.1:
         flag("drift", drift, f"reads/s of the last third {drift:+.0%} to the first")
     if sample.load and sample.load.foreign > 0.2:

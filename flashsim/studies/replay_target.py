@@ -43,7 +43,9 @@ def medium_of(
     ]
     taken, why = choose(engine, target.fd, page_bytes, base)
     every = _verify(verify, target, taken)
-    medium = Medium(target.fd, str(target.path), taken, base, modulo, every, target.seed or 0, tuple(flags))
+    medium = Medium(
+        target.fd, str(target.path), taken, base, modulo, every, target.seed or 0, tuple(flags), target.changed
+    )
     facts = {
         "target": {
             "path": str(target.path.absolute()),

@@ -64,19 +64,19 @@ def test_what_is_counted_is_what_was_asked(traces):
     for each in ended:
         row = each.row
         assert set(row) == set(COLUMNS) and row["source"] == "measured"
-        more = 0 if row["mode"] != "prefill" else wishes.chunk
-        assert 70_000 <= row["lookups"] <= 70_000 + more
+        more = 0 if row["mode"] != "prefill" else wishes.chunk  # begun in the ramp, or the last one whole
+        assert 70_000 - more <= row["lookups"] <= 70_000 + more
         per_token = {"pagegram": 2, "engram": 16}[row["layout"]]
         uncached = row["mode"] != "prefill" and not row["cache_bytes"]
         assert row["reads_per_lookup"] == pytest.approx(per_token, rel=0.01) if uncached else (
             0 < row["reads_per_lookup"] < 0.97 * per_token
         )  # fmt: skip
-        assert row["reads"] == pytest.approx(row["lookups"] * row["reads_per_lookup"])
-        assert row["lookups_per_s"] * row["seconds"] == pytest.approx(row["lookups"])
+        assert row["reads"] == pytest.approx(row["lookups"] * row["reads_per_lookup"], rel=1e-4)
+        assert row["lookups_per_s"] * row["seconds"] == pytest.approx(row["lookups"], abs=0.6)
         assert row["mb_per_s"] == pytest.approx(row["reads_per_s"] * 4096 / 1e6)
         assert 0 <= row["lookup_p50_us"] <= row["lookup_p99_us"] <= row["lookup_p9999_us"] * 1.02
     total = sum(each.row["lookups"] for each in ended)
-    assert sum(told) == total and replay.total == pytest.approx(total, rel=0.01)
+    assert sum(told) == pytest.approx(total, rel=0.01) == replay.total
 
 
 def test_seconds_are_kept_and_told(traces):
@@ -130,7 +130,7 @@ def sample(*, seconds=2.0, reads=100_000, lookups=50_000, in_flight=64.0, cpu=0.
     )  # fmt: skip
     done = np.cumsum(rates) * reads // sum(rates)
     ticks = [Tick(wall * (at + 1) // len(rates), int(n) // 2, int(n)) for at, n in enumerate(done)]
-    return Sample(counters, ticks, load, workers, [])
+    return Sample(counters, lookups, ticks, load, workers, [])
 
 
 def names(made, *, mode="stream", unit="reads", in_flight=64, engine="io_uring", rate=0.0, window_reads=10**9):
