@@ -13,6 +13,7 @@ import numpy as np
 from flashsim.errors import UsageError
 
 READS_MAX = 4096  # in flight at a time: what an engine has room for
+GROUPS_MAX = 2**31 - 1  # as many as it takes
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,8 @@ MODES = {"stream": Mode(by_token, False), "decode": Mode(by_token, False), "pref
 UNITS = ("reads", "lookups")
 
 
-def limits(mode: str, unit: str, in_flight: int) -> tuple[int, int | None]:
-    """(most reads, most groups; None = any number) in flight at a time for ``in_flight`` of ``unit``, one of UNITS.
+def limits(mode: str, unit: str, in_flight: int) -> tuple[int, int]:
+    """(most reads, most groups) in flight at a time for ``in_flight`` of ``unit``, one of UNITS.
 
     stream: D reads of however many tokens, or D tokens. decode: D reads of one token, or D tokens side by side, each
     of which waits for all of its reads. prefill: D reads of one chunk. Raises UsageError for what makes no sense.
@@ -102,7 +103,7 @@ def limits(mode: str, unit: str, in_flight: int) -> tuple[int, int | None]:
     if not 1 <= in_flight <= READS_MAX:
         raise UsageError(f"--in-flight {in_flight}: take 1 to {READS_MAX}")
     if unit == "reads":
-        return in_flight, None if mode == "stream" else 1
+        return in_flight, GROUPS_MAX if mode == "stream" else 1
     if MODES[mode].chunked:
         raise UsageError(f"--mode {mode} sends {in_flight} reads of 1 chunk at a time: take --in-flight-unit reads")
     return READS_MAX, in_flight

@@ -6,7 +6,7 @@ repeated, so that what drifts hits all alike, and each starts elsewhere in the t
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple
 
@@ -221,9 +221,7 @@ class Replay:
         """What the model ``drive`` predicts for the points of one round."""
         from flashsim.device.model import simulate
 
-        for point in points_of(self.wishes, len(self.traces)):
-            if point.repeat > 1:
-                return
+        for point in points_of(replace(self.wishes, repeats=1), len(self.traces)):
             token, groups = self._window(point)
             max_reads, max_groups = limits(point.mode, self.wishes.unit, point.in_flight)
             share = _MODEL_READS / len(groups.pages)
