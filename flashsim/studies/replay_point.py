@@ -36,7 +36,7 @@ class Tick(NamedTuple):
 @dataclass(frozen=True)
 class Sample:
     """What was measured from the end of the ramp on: the counters, the lookups with what is there of a group not yet
-    complete, the slices, what else ran on the machine (None = not known), threads that the kernel took for io_uring, and
+    complete, the slices, what else ran on the machine (None = not known), kernel threads that io_uring's reads took, and
     what the engine had to do without."""
 
     counters: Counters
