@@ -164,6 +164,41 @@ int fs_wtinylfu_run(struct fs_policy *policy, const uint32_t *trace, int64_t cou
 int fs_min_run(struct fs_policy *policy, const uint32_t *uses, int64_t count, uint8_t *missed);
 int fs_next_use(const uint32_t *trace, int64_t count, uint64_t pages, uint32_t *last, uint32_t *uses, int64_t first);
 
+/* ---- stamp.c: pages that prove what they are -----------------------------------------------------------------------
+ *
+ * A target of replays is filled with stamps of FS_STAMP_BYTES: stamp `number` stands at byte number * FS_STAMP_BYTES and
+ * holds its number, the target's seed, a checksum and bytes that do not compress. The form is in stamp.h, which also has
+ * what a loop needs to check one page.
+ */
+enum {
+    FS_STAMP_GOOD = 0,
+    FS_STAMP_ZERO = 1,       /* nothing but zeros: a hole, trimmed, or never written */
+    FS_STAMP_FOREIGN = 2,    /* no stamp */
+    FS_STAMP_DAMAGED = 3,    /* a stamp whose checksum is wrong */
+    FS_STAMP_OTHER_SEED = 4, /* a sound stamp of another target */
+    FS_STAMP_OTHER_PAGE = 5  /* a sound stamp of this target with another number */
+};
+enum { FS_STAMP_BYTES = 4096 };
+
+/* block: `pages` stamps, numbered from `first`. Returns 0 or -EINVAL. */
+int fs_stamp_fill(uint8_t *block, uint64_t first, int64_t pages, uint64_t seed);
+
+/* states: [pages] receives the FS_STAMP_ state of each. Returns how many are not good, or -EINVAL. */
+int64_t fs_stamp_check_pages(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states);
+
+/* ---- target.c: what the kernel says of a file that is to be read past the page cache ------------------------------*/
+
+/* Alignments of direct I/O by statx (Linux 6.1): memory, offset receive bytes, 0 where direct I/O is not supported.
+ * Returns 1, 0 where the file system does not tell (it reads through the page cache), or -errno. */
+int fs_dio_align(int fd, uint32_t *memory, uint32_t *offset);
+
+/* How many pages of the file are in the page cache, by cachestat (Linux 6.5), or -errno. */
+int64_t fs_cached_pages(int fd);
+
+/* Allocates the first `bytes` of the file, which become its size if it was smaller; 0 or -errno. posix_fallocate would
+ * write them where the file system cannot allocate. */
+int fs_allocate(int fd, int64_t bytes);
+
 /* ---- io.c: the page reads of a trace, sent to a file or block device ------------------------------------------------
  *
  * A group is what is sent and waited for together: one token, or one chunk of tokens. Groups start in order, and their
@@ -219,8 +254,8 @@ struct fs_replay_result {
     uint64_t enters;                        /* system calls that sent or awaited reads */
     uint64_t short_reads, retries;          /* gone on with; sent again after EINTR or EAGAIN */
     uint64_t checked, bad;                  /* reads with stamps checked and found wrong; the first of those: */
-    uint64_t bad_number;                    /* its offset / 4096 */
-    int32_t bad_kind;                       /* what fs_stamp_check said */
+    uint64_t bad_number, bad_held;          /* number of its stamp, and the number that it holds */
+    int32_t bad_state;                      /* FS_STAMP_ */
     uint32_t notes;                         /* FS_NOTE_ */
     int32_t error;                          /* errno of the read that failed, ENODATA = past the end; or 0 */
     uint64_t error_page, error_offset;
@@ -258,41 +293,6 @@ int fs_replay_slice(struct fs_replay *replay, int64_t max_ns, int64_t max_lookup
 
 /* Waits for the reads in flight. */
 void fs_replay_close(struct fs_replay *replay);
-
-/* ---- stamp.c: pages that prove what they are -----------------------------------------------------------------------
- *
- * A target of replays is filled with stamps of FS_STAMP_BYTES: stamp `number` stands at byte number * FS_STAMP_BYTES and
- * holds its number, the target's seed, a checksum and bytes that do not compress. The form is in stamp.h, which also has
- * what a loop needs to check one page.
- */
-enum {
-    FS_STAMP_GOOD = 0,
-    FS_STAMP_ZERO = 1,       /* nothing but zeros: a hole, trimmed, or never written */
-    FS_STAMP_FOREIGN = 2,    /* no stamp */
-    FS_STAMP_DAMAGED = 3,    /* a stamp whose checksum is wrong */
-    FS_STAMP_OTHER_SEED = 4, /* a sound stamp of another target */
-    FS_STAMP_OTHER_PAGE = 5  /* a sound stamp of this target with another number */
-};
-enum { FS_STAMP_BYTES = 4096 };
-
-/* block: `pages` stamps, numbered from `first`. Returns 0 or -EINVAL. */
-int fs_stamp_fill(uint8_t *block, uint64_t first, int64_t pages, uint64_t seed);
-
-/* states: [pages] receives the FS_STAMP_ state of each. Returns how many are not good, or -EINVAL. */
-int64_t fs_stamp_check_pages(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states);
-
-/* ---- target.c: what the kernel says of a file that is to be read past the page cache ------------------------------*/
-
-/* Alignments of direct I/O by statx (Linux 6.1): memory, offset receive bytes, 0 where direct I/O is not supported.
- * Returns 1, 0 where the file system does not tell (it reads through the page cache), or -errno. */
-int fs_dio_align(int fd, uint32_t *memory, uint32_t *offset);
-
-/* How many pages of the file are in the page cache, by cachestat (Linux 6.5), or -errno. */
-int64_t fs_cached_pages(int fd);
-
-/* Allocates the first `bytes` of the file, which become its size if it was smaller; 0 or -errno. posix_fallocate would
- * write them where the file system cannot allocate. */
-int fs_allocate(int fd, int64_t bytes);
 
 /* ---- drive.c: a drive that is not there, reads as customers of a queueing network ------------------------------------
  *

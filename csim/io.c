@@ -1,5 +1,4 @@
 /* The replay's driver: limits, order, latencies, and the table of engines. */
-#define _GNU_SOURCE
 #include "io.h"
 
 #include <math.h>
@@ -81,7 +80,7 @@ int64_t fs_take(struct fs_replay *replay, uint64_t now)
     slot->offset = replay->plan.base + (replay->plan.fold ? page % replay->plan.fold : page) * replay->plan.page_bytes;
     slot->index = replay->read++;
     slot->group = replay->sending;
-    slot->filled = slot->tries = slot->bad_kind = 0;
+    slot->filled = slot->tries = slot->bad_state = 0;
     slot->check = replay->plan.verify && --replay->until_check == 0;
     if (slot->check)
         replay->until_check = replay->plan.verify;
@@ -97,9 +96,10 @@ void fs_verify(struct fs_replay *replay, uint32_t number, int64_t result)
     if (!slot->check || result <= 0 || slot->filled + result != bytes)
         return;
     const char *page = fs_buffer(replay, number);
-    for (uint32_t at = 0; at < bytes && !slot->bad_kind; at += 4096) {
-        slot->bad_number = (slot->offset + at) / 4096;
-        slot->bad_kind = (uint8_t)fs_stamp_check(page + at, slot->bad_number, replay->plan.seed);
+    for (uint32_t at = 0; at < bytes && !slot->bad_state; at += FS_STAMP_BYTES) {
+        slot->bad_number = (slot->offset + at) / FS_STAMP_BYTES;
+        slot->bad_held = fs_stamp_number(page + at);
+        slot->bad_state = (uint8_t)fs_stamp_check(page + at, slot->bad_number, replay->plan.seed);
     }
 }
 
@@ -137,9 +137,10 @@ int fs_finish(struct fs_replay *replay, uint32_t number, int64_t result, uint64_
     total->bytes += replay->plan.page_bytes;
     fs_histogram_add(&total->read, now - slot->sent_ns, 1);
     total->checked += slot->check;
-    if (slot->bad_kind && !total->bad++) {
-        total->bad_kind = slot->bad_kind;
+    if (slot->bad_state && !total->bad++) {
+        total->bad_state = slot->bad_state;
         total->bad_number = slot->bad_number;
+        total->bad_held = slot->bad_held;
     }
     struct fs_group *group = &replay->groups[slot->group];
     if (--group->left == 0) {
@@ -165,7 +166,7 @@ static int refused(const struct fs_replay_plan *plan)
 {
     if (plan->groups < 1 || plan->page_bytes < 512 || plan->page_bytes % 512 || plan->page_bytes > 1 << 20 ||
         plan->base > (uint64_t)1 << 62 || plan->max_reads < 1 || plan->max_reads > FS_REPLAY_READS ||
-        !(plan->rate >= 0) || isinf(plan->rate) || (plan->verify && (plan->page_bytes | plan->base) % 4096))
+        !(plan->rate >= 0) || isinf(plan->rate) || (plan->verify && (plan->page_bytes | plan->base) % FS_STAMP_BYTES))
         return 1;
     int64_t end = 0, lookups = 0;
     for (int64_t g = 0; g < plan->groups; end = plan->ends[g++]) {

@@ -4,6 +4,9 @@
  * state is not shared, but for the engine `threads`, which holds `lock` around fs_take and fs_finish. */
 #ifndef FS_IO_H
 #define FS_IO_H
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* clocks, pread: include this before any other header */
+#endif
 #include "histogram.h"
 #include "stamp.h"
 
@@ -24,8 +27,8 @@ struct fs_slot {        /* a read in flight */
     uint32_t filled;    /* bytes that have come */
     uint16_t tries;
     uint8_t check;      /* its stamp is wanted */
-    uint8_t bad_kind;
-    uint64_t bad_number;
+    uint8_t bad_state;
+    uint64_t bad_number, bad_held;
 };
 
 struct fs_group {      /* a group in flight */

@@ -38,11 +38,17 @@ static int64_t read_slot(struct fs_replay *replay, uint32_t number)
     const struct fs_replay_faults *faults = replay->faults;
     struct test *test = replay->own;
     const struct fs_slot *slot = &replay->slots[number];
-    const uint32_t bytes = replay->plan.page_bytes - slot->filled;
-    if (faults->every && ++test->completions % faults->every == 0)
-        return faults->error ? -faults->error : faults->short_bytes < bytes ? faults->short_bytes : bytes;
-    return replay->fd < 0 ? bytes
-                          : pread(replay->fd, fs_buffer(replay, number) + slot->filled, bytes, (off_t)slot->offset + slot->filled);
+    int64_t bytes = replay->plan.page_bytes - slot->filled;
+    if (faults->every && ++test->completions % faults->every == 0) {
+        if (faults->error)
+            return -faults->error;
+        bytes = faults->short_bytes < bytes ? faults->short_bytes : bytes;
+    }
+    if (replay->fd < 0)
+        return bytes;
+    const int64_t got = pread(replay->fd, fs_buffer(replay, number) + slot->filled, (size_t)bytes,
+                              (off_t)(slot->offset + slot->filled));
+    return got < 0 ? -errno : got;
 }
 
 static int run(struct fs_replay *replay, uint64_t until_ns)

@@ -1,6 +1,5 @@
 /* Engine `threads`: as many workers as reads in flight, each in pread. A worker that has finished a read takes the next one
  * itself, so that no read is handed from thread to thread while there is a next one. `lock` guards the replay. */
-#define _GNU_SOURCE
 #include "io.h"
 
 #include <sched.h>

@@ -1,5 +1,4 @@
 /* Engine `io_uring`: one ring, driven by the thread that opened it. Built where liburing is. */
-#define _GNU_SOURCE
 #include "io.h"
 
 #ifdef FS_HAVE_LIBURING

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
+from flashsim.kernels import stamps
 from flashsim.kernels.c import _ffi, _lib, _pointer
 
 MAX_READS = _lib.FS_REPLAY_READS
@@ -268,8 +269,18 @@ class Replayer:
         return OSError(code, f"page {page:,}, offset {offset:,} cannot be read: {_named(code)}")
 
     def _stamp_error(self) -> DataError:
-        number, bad, checked = self._result.bad_number, self._result.bad, self._result.checked
-        return DataError(f"page {number:,} holds a wrong stamp ({bad:,} of {checked:,} pages checked)")
+        result = self._result
+        holds = {
+            stamps.ZERO: "holds nothing but zeros",
+            stamps.FOREIGN: "holds no stamp",
+            stamps.DAMAGED: "is damaged",
+            stamps.OTHER_SEED: "holds a stamp of another target",
+            stamps.OTHER_PAGE: f"holds page {result.bad_held}",
+        }[result.bad_state]
+        return DataError(
+            f"page {result.bad_number} (byte {result.bad_number * stamps.STAMP_BYTES}) {holds}: {result.bad:,} of the "
+            f"{result.checked:,} reads verified are wrong; prepare the target again"
+        )
 
 
 def _named(code: int) -> str:
