@@ -5,9 +5,17 @@
 
 #include <errno.h>
 
-#if defined(__linux__)
-#include <fcntl.h>
+#ifdef __linux__
 #include <sys/syscall.h>
+#if !defined(SYS_statx) && defined(__x86_64__)
+#define SYS_statx 332
+#elif !defined(SYS_statx) && defined(__aarch64__)
+#define SYS_statx 291
+#endif
+#endif
+
+#ifdef SYS_statx
+#include <fcntl.h>
 #include <unistd.h>
 
 /* Of the kernel's include/uapi/linux/stat.h (6.1) and mman.h (6.5). */

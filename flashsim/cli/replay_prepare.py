@@ -43,8 +43,11 @@ def command(file: Path, size: int | None, trace: Path | None, seed: int, force: 
         with tqdm(total=size, unit="B", unit_scale=True, unit_divisor=1024, disable=None, desc="prepare") as bar:
             made = prepare(file, size, seed=seed, force=force, progress=bar.update, note=note)
     except KeyboardInterrupt:
-        click.echo(f"\nnote: {file}: what was written by now stays: the same command goes on from there", err=True)
-        raise
+        if sys.stderr.isatty():
+            click.echo(err=True)  # off the line of "^C"
+        stays = f"what was written to {file} by now stays: the same command goes on from there"
+        click.echo(f"flashsim: error: interrupted (exit code 130): {stays}", err=True)
+        raise click.exceptions.Exit(130) from None
     what = f"{made.path}: {format_bytes(made.size)}, {made.size // 4096:,} stamped pages, seed {made.seed}"
     if made.kept == made.size and not made.seconds:
         click.echo(f"{what}: already prepared")

@@ -200,7 +200,7 @@ def _of_content(target: Target, reads: Reads) -> Iterator[Finding]:
         yield Finding(FLAG if cached and target.buffered else FACT, "page cache", text)
     draw = np.random.default_rng(0)
     offsets = reads.sample(SAMPLE, draw)
-    page, zeros = aligned_buffer(reads.page_bytes), 0
+    page, blank = aligned_buffer(reads.page_bytes), 0
     for offset in (offsets if target.seed is None else offsets[[0, -1]]).tolist():
         try:
             read_into(target.fd, offset, page)
@@ -209,10 +209,10 @@ def _of_content(target: Target, reads: Reads) -> Iterator[Finding]:
             text = f"{text}: {error.strerror} (errno {error.errno}): take another file or file system"
             yield Finding(REFUSE, "read", text)
             return
-        zeros += not page.any()
+        blank += int((page == page[0]).all())
     if target.seed is None:
-        text = f"{zeros} of {len(offsets):,} pages looked at are nothing but zeros"
-        if zeros == len(offsets):
+        text = f"{blank} of {len(offsets):,} pages looked at repeat 1 byte, such as 0"
+        if blank == len(offsets):
             text = f"{target.path}: {text}, never written or trimmed: no flash answers there"
             yield Finding(REFUSE, "stamps", f"{text}: fill it with 'flashsim replay prepare'")
         else:

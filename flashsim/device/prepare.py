@@ -9,26 +9,22 @@ import errno
 import fcntl
 import os
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import local
 from typing import NamedTuple
 
 import numpy as np
 
 from flashsim.device.extents import holes
+from flashsim.device.fill import bypass_cache, fill, make_room
 from flashsim.device.machine import BlockDevice
-from flashsim.device.target import Target, aligned_buffer
-from flashsim.device.verify import BLOCK_PAGES, in_order, sound_pages, verify
+from flashsim.device.target import Target
+from flashsim.device.verify import sound_pages, verify
 from flashsim.errors import DataError, UsageError
-from flashsim.kernels import backend
 from flashsim.kernels.stamps import STAMP_BYTES
-from flashsim.kernels.target import allocate
 from flashsim.units import format_bytes
 
-_BLOCK = BLOCK_PAGES * STAMP_BYTES
 _LOOKED_AT = 256  # stamps, before a target is said to be prepared already
 
 
@@ -130,12 +126,12 @@ def _file(order: Order) -> Prepared:
         _lock(fd, partial)
         kept = 0 if fresh else _kept(fd, partial, order)
         try:
-            _make_room(fd, partial, order.size)
+            make_room(fd, partial, order.size)
         except BaseException:
             if fresh:
                 partial.unlink()
             raise
-        seconds = _write(fd, partial, order, kept)
+        seconds = fill(fd, partial, order.size, order.seed, kept, order.progress)
         os.replace(partial, order.path)
         with suppress(OSError):
             _sync_folder(order.path.parent)
@@ -164,9 +160,10 @@ def _device(order: Order, disk: BlockDevice | None) -> Prepared:
         holds = os.lseek(fd, 0, os.SEEK_END)
         if size > holds:
             raise UsageError(f"{name} holds {holds} B, {size} B are asked for: take --size {holds}B or less")
-        _bypass_cache(fd)
+        bypass_cache(fd)
         kept = _sound(fd, size, path, order)
-        return Prepared(path, size, order.seed, kept, _write(fd, path, order, kept))
+        seconds = fill(fd, path, size, order.seed, kept, order.progress)
+    return Prepared(path, size, order.seed, kept, seconds)
 
 
 @contextmanager
@@ -181,8 +178,9 @@ def _lock(fd: int, partial: Path) -> None:
     """One prepare at a time: raises UsageError in the others."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UsageError(f"{partial} is being written by 1 other prepare: wait until it is done") from None
+    except OSError as error:
+        if error.errno == errno.EWOULDBLOCK:  # else it is a file system without locks
+            raise UsageError(f"{partial} is being written by 1 other prepare: wait until it is done") from None
     if not os.path.exists(partial) or not os.path.samestat(os.stat(partial), os.fstat(fd)):
         raise UsageError(f"{partial} was finished by 1 other prepare just now: give the command again")
 
@@ -190,15 +188,14 @@ def _lock(fd: int, partial: Path) -> None:
 def _kept(fd: int, partial: Path, order: Order) -> int:
     """Bytes that a killed run left and that can be gone on from. Raises UsageError where the file is none of ours."""
     size = os.lseek(fd, 0, os.SEEK_END)
-    _bypass_cache(fd)
+    bypass_cache(fd)
     if kept := _sound(fd, size, partial, order):
         return min(kept, order.size)
     gaps = holes(fd, size)
-    if int((gaps[:, 1] - gaps[:, 0]).sum()) < size:  # not a run that was killed before it wrote anything
-        if not order.force:
-            text = f"{partial} is there already ({size} B) and holds no page of seed {order.seed}"
-            raise UsageError(f"{text}: delete it, or --force writes over it")
-        os.ftruncate(fd, 0)
+    killed_at_once = int((gaps[:, 1] - gaps[:, 0]).sum()) == size
+    if not killed_at_once and not order.force:
+        text = f"{partial} is there already ({size} B) and holds no page of seed {order.seed}"
+        raise UsageError(f"{text}: delete it, or --force writes over it")
     return 0
 
 
@@ -209,72 +206,6 @@ def _sound(fd: int, size: int, path: Path, order: Order) -> int:
         text = f"{pages * STAMP_BYTES} of {order.size} B were written before, and every page of them stands"
         order.note(f"{path}: {text}: going on from there")
     return pages * STAMP_BYTES
-
-
-def _bypass_cache(fd: int) -> None:
-    with suppress(OSError):  # EINVAL: this file system goes through it
-        fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_DIRECT)
-
-
-def _make_room(fd: int, partial: Path, size: int) -> None:
-    """Give the file its size and, where the file system can, its blocks. Raises UsageError where there is no room."""
-    there = os.fstatvfs(fd)
-    need, free = size - os.fstat(fd).st_blocks * 512, there.f_bavail * there.f_frsize
-    text = f"{partial.parent} has {free} B free, {need} B are to be written"
-    if there.f_blocks and need > free:  # 0: it does not tell
-        raise UsageError(f"{text}: free {format_bytes(need - free)}, or take a smaller --size")
-    try:
-        os.ftruncate(fd, size)
-        allocate(fd, size)
-    except OSError as error:
-        if error.errno not in (errno.EOPNOTSUPP, errno.ENOSYS):
-            raise UsageError(f"{text}: {error.strerror} (errno {error.errno}): take a smaller --size") from None
-
-
-def _write(fd: int, path: Path, order: Order, kept: int) -> float:
-    """Fill [kept, size) of ``fd``, which is ``path``; return the seconds that it took."""
-    size, began = order.size, time.perf_counter()
-    done = kept if kept == size else kept // _BLOCK * _BLOCK
-    blocks = ((at, min(_BLOCK, size - at)) for at in range(done, size, _BLOCK))
-    _bypass_cache(fd)
-    writer = _Writer(fd, order.seed)
-    try:
-        for first in blocks:  # alone: a killed run leaves a file that is empty or has its first page
-            done += writer(first)
-            order.progress(first[1])
-            break
-        for written in in_order(writer, blocks):
-            done += written
-            order.progress(written)
-        os.fsync(fd)
-    except OSError as error:
-        text = f"{path}: {error.strerror} (errno {error.errno}) after {done} of {size} B, which stay"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise UsageError(f"{text}: make room, and the same command goes on from there") from None
-        raise DataError(f"{text}: see dmesg; the same command goes on from there") from None
-    return time.perf_counter() - began
-
-
-class _Writer(local):
-    """Fills blocks with stamps and writes them; each thread has its own buffer."""
-
-    def __init__(self, fd: int, seed: int) -> None:
-        self._fd, self._seed, self._buffer = fd, seed, aligned_buffer(_BLOCK)
-
-    def __call__(self, run: tuple[int, int]) -> int:
-        at, size = run
-        block = self._buffer[:size]
-        backend("c").stamp_fill(block, at // STAMP_BYTES, self._seed)
-        view, done = memoryview(block), 0
-        while done < size:
-            try:
-                done += os.pwrite(self._fd, view[done:], at + done)
-            except OSError as error:
-                flags = fcntl.fcntl(self._fd, fcntl.F_GETFL)
-                if error.errno != errno.EINVAL or not flags & os.O_DIRECT:
-                    raise
-                fcntl.fcntl(self._fd, fcntl.F_SETFL, flags & ~os.O_DIRECT)  # the end of a file is no whole block
-        return size
 
 
 def _sync_folder(folder: Path) -> None:

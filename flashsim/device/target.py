@@ -18,7 +18,6 @@ from flashsim.kernels.stamps import GOOD, STAMP_BYTES, number_and_seed
 from flashsim.kernels.target import dio_align
 
 _STATX_SINCE = (6, 1)  # the Linux whose statx tells the alignment of direct I/O
-_THROUGH_CACHE = ("tmpfs", "ramfs", "btrfs", "fuse", "overlay", "zfs", "9p", "nfs", "cifs")  # for older ones
 
 
 class Direct(NamedTuple):
@@ -65,7 +64,7 @@ class Target:
             block = stat.S_ISBLK(status.st_mode)
             mount = None if block else mount_of(fd)
             disk = BlockDevice.of(status.st_rdev) if block else disk_under(path, mount)
-            direct = Direct(0, 0, "", refused) if refused else direct_of(fd, size, mount, disk)
+            direct = Direct(0, 0, "", refused) if refused else direct_of(fd, size, disk)
             kind = "block device" if block else "file"
             seed, modified = _seed_of(fd, size, direct), os.fstat(fd).st_mtime_ns
             return cls(path, fd, kind, size, buffered, direct, mount, disk, seed, modified)
@@ -109,7 +108,7 @@ def read_into(fd: int, offset: int, buffer: np.ndarray) -> int:
     while done < len(view):
         got = os.preadv(fd, [view[done:]], offset + done)
         done += got
-        if got == 0 or (done < len(view) and offset + done >= _size(fd)):  # the rest of a block would be EINVAL
+        if got == 0:
             break
     return done
 
@@ -172,10 +171,10 @@ def _open(path: Path, status: os.stat_result, buffered: bool) -> tuple[int, str]
         raise DataError(f"{told}; its mode is {stat.S_IMODE(status.st_mode):04o}, owner {status.st_uid}") from None
 
 
-def direct_of(fd: int, size: int, mount: Mount | None, disk: BlockDevice | None) -> Direct:
+def direct_of(fd: int, size: int, disk: BlockDevice | None) -> Direct:
     """Whether direct I/O on ``fd`` is real. It is where statx tells an alignment; file systems that take O_DIRECT and
     answer from RAM (tmpfs, btrfs with checksums, FUSE, overlays on those) tell none. Linux before 6.1 cannot tell:
-    there a read at an odd offset has to be refused, on a file system that is not known to read through the cache."""
+    there a read at an odd offset has to be refused."""
     told = dio_align(fd)
     if disk and disk.backing and not disk.backing_direct:
         return Direct(0, 0, "", f"{disk.name} reads {disk.backing} through the page cache (losetup --direct-io=on)")
@@ -185,8 +184,6 @@ def direct_of(fd: int, size: int, mount: Mount | None, disk: BlockDevice | None)
         return Direct(0, 0, "", "statx tells an alignment of 0: direct I/O is not supported")
     if _linux() >= _STATX_SINCE:
         return Direct(0, 0, "", "O_DIRECT is accepted, but statx tells no alignment: reads go through the page cache")
-    if mount and mount.type.split(".")[0] in _THROUGH_CACHE:
-        return Direct(0, 0, "", f"{mount.type} may read through the page cache, Linux {os.uname().release} cannot tell")
     if _takes_odd_offset(fd, size):
         return Direct(0, 0, "", "a read at byte 1 was answered: reads come through the page cache")
     aligned = disk.logical_block if disk else STAMP_BYTES
@@ -196,8 +193,8 @@ def direct_of(fd: int, size: int, mount: Mount | None, disk: BlockDevice | None)
 def _takes_odd_offset(fd: int, size: int) -> bool:
     try:
         return os.preadv(fd, [memoryview(aligned_buffer(STAMP_BYTES))[: min(512, size - 1)]], 1) > 0
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno != errno.EINVAL
 
 
 def _linux() -> tuple[int, int]:

@@ -93,14 +93,10 @@ def in_order(work: Callable[[_Task], _Result], tasks: Iterable[_Task]) -> Iterat
     tasks = iter(tasks)
     with ThreadPoolExecutor(WORKERS) as pool:
         running = deque(pool.submit(work, task) for task in islice(tasks, WORKERS))
-        try:
-            while running:
-                result = running.popleft().result()
-                running.extend(pool.submit(work, task) for task in islice(tasks, 1))
-                yield result
-        finally:
-            for future in running:
-                future.cancel()
+        while running:
+            result = running.popleft().result()
+            running.extend(pool.submit(work, task) for task in islice(tasks, 1))
+            yield result
 
 
 class _Check(local):

@@ -7,6 +7,7 @@ stdout as Markdown. The corpus is the demo corpus unless a token file is given.
 import argparse
 import os
 import tempfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -153,13 +154,30 @@ def _policy_row(policy, peer, options, name, ids, path, capacity, pages, rounds)
     print(f"| {policy} | {name} | {capacity:,} | {speeds} | {ratios} | {equal} |", flush=True)
 
 
+def stamps(stream, tokens: int, rounds: int) -> None:
+    """Filling and checking stamped pages, against copying them and against zlib's CRC-32 of them."""
+    block = np.zeros(64 << 20, np.uint8)
+    other, kernels = np.zeros_like(block), backend("c")
+    taken = interleaved(
+        rounds,
+        fill=lambda: kernels.stamp_fill(block, 0, 1),
+        check=lambda: kernels.stamp_check(block, 0, 1),
+        copy=lambda: np.copyto(other, block),
+        crc=lambda: zlib.crc32(block),
+    )
+    print("| 64 MiB of stamps | GB/s | x copy | x CRC-32 |\n|---|---|---|---|")
+    for name in ("fill", "check"):
+        ratios = (f"{taken[peer].median / taken[name].median:.2f}" for peer in ("copy", "crc"))
+        print(f"| {name} | {taken[name].rate(len(block) // 1000)} | {' | '.join(ratios)} |")
+
+
 def _trace(stream, tokens: int) -> tuple:
     """The layout pagegram at 20 B and its page trace of the first ``tokens`` tokens."""
     made = layout("pagegram")
     return made, trace_ids(stream, made, end=min(tokens, len(stream)))
 
 
-BENCHMARKS = {"addresses": addresses, "lru": lru, "curve": curve, "policies": policies}
+BENCHMARKS = {"addresses": addresses, "lru": lru, "curve": curve, "policies": policies, "stamps": stamps}
 
 
 def main() -> None:

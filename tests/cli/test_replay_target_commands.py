@@ -159,7 +159,7 @@ def test_an_interrupted_prepare_says_what_stays(tmp_path, stop):
         "import sys; from types import SimpleNamespace; import flashsim.cli as cli;"
         f"group = cli.LazyGroup('replay', table={TABLE!r});"
         "sys.modules['flashsim.cli.replay'] = SimpleNamespace(command=group);"
-        "cli.COMMANDS['replay'] = ('replay', 'Replay.'); import flashsim.device.prepare as made, time;"
+        "cli.COMMANDS['replay'] = ('replay', 'Replay.'); import flashsim.device.fill as made, time;"
         "fill = made.backend('c').stamp_fill; slow = lambda *args: time.sleep(0.02) or fill(*args);"
         "made.backend = lambda name: SimpleNamespace(stamp_fill=slow); sys.exit(cli.main(sys.argv[1:]))"
     )
@@ -174,5 +174,8 @@ def test_an_interrupted_prepare_says_what_stays(tmp_path, stop):
     child.send_signal(stop)
     _, err = child.communicate(timeout=60)
     assert child.returncode == 130 and "Traceback" not in err
-    assert "note: target: what was written by now stays: the same command goes on from there" in err
+    assert (
+        err == "flashsim: error: interrupted (exit code 130): what was written to target by now stays: the same "
+        "command goes on from there\n"
+    )
     assert os.listdir(tmp_path) == ["target.partial"]

@@ -102,6 +102,8 @@ def test_extents_that_were_never_written(tmp_path, monkeypatch, room):
     assert union(unwritten(fd, 4 * MIB)).tolist() == expected
     path.read_bytes()
     assert union(unwritten(fd, 4 * MIB)).tolist() == expected
+    os.pwrite(fd, b"x" * MIB, 0)  # not on the drive yet
+    assert union(unwritten(fd, 4 * MIB)).tolist() == expected[1:]
     os.close(fd)
 
 

@@ -12,6 +12,7 @@ import pytest
 import reference
 from mounts import Os, direct_folder, in_memory, loop_device, mounted, run
 
+from flashsim.device import fill
 from flashsim.device import prepare as module
 from flashsim.device.prepare import prepare
 from flashsim.device.target import Target
@@ -232,7 +233,7 @@ def test_a_disk_that_says_so_only_when_asked_for_blocks(tmp_path, monkeypatch):
     def full(fd, size):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(module, "allocate", full)
+    monkeypatch.setattr(fill, "allocate", full)
     with pytest.raises(UsageError, match=r"No space left on device \(errno 28\): take a smaller --size"):
         prepare(tmp_path / "target", BLOCK)
     assert os.listdir(tmp_path) == []
@@ -244,7 +245,7 @@ def test_a_disk_that_fills_up_meanwhile(tmp_path, monkeypatch):
     def unsupported(fd, size):
         raise OSError(errno.EOPNOTSUPP, "Operation not supported")
 
-    monkeypatch.setattr(module, "allocate", unsupported)
+    monkeypatch.setattr(fill, "allocate", unsupported)
     with in_memory("tmpfs", tmp_path, 40) as folder:
         ballast, size = folder / "ballast", 32 * MIB
         taken = []
@@ -275,7 +276,7 @@ def test_a_drive_that_fails(tmp_path, monkeypatch):
             raise OSError(errno.EIO, "Input/output error")
         return os.pwrite(fd, content, at)
 
-    monkeypatch.setattr(module, "os", Os(pwrite=pwrite))
+    monkeypatch.setattr(fill, "os", Os(pwrite=pwrite))
     with pytest.raises(
         DataError, match=rf"Input/output error \(errno 5\) after {2 * BLOCK} of {5 * BLOCK} B, which stay"
     ):
@@ -285,7 +286,7 @@ def test_a_drive_that_fails(tmp_path, monkeypatch):
 
 
 def test_short_writes_are_gone_on_with(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "os", Os(pwrite=lambda fd, content, at: os.pwrite(fd, content[:4096], at)))
+    monkeypatch.setattr(fill, "os", Os(pwrite=lambda fd, content, at: os.pwrite(fd, content[:4096], at)))
     prepare(tmp_path / "target", 20 * 4096)
     assert sound(tmp_path / "target")
 
@@ -296,7 +297,7 @@ def test_an_end_that_fills_no_block_of_the_drive_goes_through_the_cache(tmp_path
             raise OSError(errno.EINVAL, "Invalid argument")
         return os.pwrite(fd, content, at)
 
-    monkeypatch.setattr(module, "os", Os(pwrite=pwrite))
+    monkeypatch.setattr(fill, "os", Os(pwrite=pwrite))
     prepare(tmp_path / "target", BLOCK + 4096)
     assert sound(tmp_path / "target")
 
