@@ -9,10 +9,10 @@ import click
 from flashsim.cli import LazyGroup
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, Size
+from flashsim.cli.replay_record import Record
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes, parse_count
 
-_KIND, _SCHEMA = "replay", 1  # in the JSON beside the CSV
 _IN_FLIGHT = "1,2,4,8,16,32,64,128,256"
 
 # command -> (module under flashsim.cli, one line of help)
@@ -99,7 +99,7 @@ def command(
     takes a lookup, all reads of one token, as a unit. The target is only read: `flashsim replay prepare` writes one. A
     trace that is named like a command is ./check.
     """
-    from flashsim.studies.replay import Wishes
+    from flashsim.studies.replay_wishes import Wishes
 
     if seconds is not None and lookups is not None:
         raise UsageError(f"--seconds {seconds:g} and --lookups {lookups}: 1 of the 2 ends a point; leave the other out")
@@ -111,7 +111,7 @@ def command(
     wishes.check()
     if target is None and device is None and engine != "null":
         raise UsageError(f"{len(traces)} traces and 0 drives: give --target FILE, --device NAME, or --engine null")
-    record = _Record(output, [*traces, target], wishes)
+    record = Record(output, [*traces, target], wishes)
     opened = [_open(path) for path in traces]
     record.facts["traces"] = [{"path": str(trace.path)} | trace.facts for trace in opened]
     drive = None
@@ -156,55 +156,7 @@ def _told(facts: dict) -> Iterator[str]:
     yield f"engine {engine['taken']} ({engine['why']})"
 
 
-class _Record:
-    """The files of a run: written anew after each point, so that what is there is whole whenever it ends."""
-
-    def __init__(self, output: Path, inputs: list[Path | None], wishes) -> None:
-        from flashsim.files import facts_path, refuse_inputs, require_writable
-
-        if output.suffix != ".csv":
-            raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
-        refuse_inputs([output.with_suffix(ending) for ending in (".csv", ".json", ".svg", ".png")], inputs)
-        facts_path(output, _KIND)
-        require_writable(output)
-        self.output, self.ended = output, []
-        self.facts = {"kind": _KIND, "schema": _SCHEMA, "complete": False, "asked": vars(wishes)}
-
-    def keep(self, ended) -> None:
-        """Add a point that ended."""
-        self.ended.append(ended)
-        self._write()
-
-    def close(self) -> None:
-        """All of it is there."""
-        self.facts["complete"] = True
-        self._write()
-
-    def _write(self) -> None:
-        from flashsim.files import write_facts, write_text
-        from flashsim.studies.ledger import to_csv
-        from flashsim.studies.replay import COLUMNS, flag_spread
-
-        flag_spread(self.ended)
-        rows = [each.row | {"flags": ";".join(map(str, each.row["flags"]))} for each in self.ended]
-        write_text(self.output, to_csv(rows, COLUMNS))
-        points = [
-            each.row | each.more | {"flags": [flag._asdict() for flag in each.row["flags"]]} for each in self.ended
-        ]
-        write_facts(self.output, self.facts | {"points": points})
-
-    def show(self) -> None:
-        """Print the tables and draw the figure, of whatever is there."""
-        from flashsim.cli.replay_print import tables
-        from flashsim.figures.fig4b import draw
-
-        for line in tables([each.row for each in self.ended]):
-            click.echo(line)
-        beside = [self.output.with_suffix(".json"), *draw(self.output)]
-        click.echo(f"wrote {self.output}, {', '.join(path.name for path in beside)}", err=True)
-
-
-def _run(record: _Record, traces: list, wishes, medium, drive) -> None:
+def _run(record: Record, traces: list, wishes, medium, drive) -> None:
     from tqdm import tqdm
 
     from flashsim.studies.replay import Replay
@@ -230,7 +182,7 @@ def _run(record: _Record, traces: list, wishes, medium, drive) -> None:
     record.show()
 
 
-def _measure(record: _Record, replay, medium) -> None:
+def _measure(record: Record, replay, medium) -> None:
     from tqdm import tqdm
 
     total, points = replay.total, replay.points * replay.wishes.repeats

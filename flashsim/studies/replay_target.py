@@ -12,8 +12,8 @@ from flashsim.device.reads import fold_of
 from flashsim.device.target import Target
 from flashsim.errors import UsageError
 from flashsim.studies.replay import Medium
-from flashsim.studies.replay_point import Flag
 from flashsim.studies.replay_reads import touched_pages
+from flashsim.studies.replay_sample import Flag
 from flashsim.trace import Trace
 
 VERIFY = {"none": 0, "sample": 64, "all": 1}  # the stamp of every n-th read is checked

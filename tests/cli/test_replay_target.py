@@ -23,8 +23,7 @@ def drive(flashsim, corpus_file, tmp_path):
 @pytest.fixture
 def reading(drive):
     """Options with which drive.bin can be read."""
-    code, _, err = drive("replay", "check", "drive.bin")
-    return () if code == 0 else ("--buffered",)
+    return () if drive("replay", "check", "drive.bin")[0] == 0 else ("--buffered",)
 
 
 def quick(*more):

@@ -9,8 +9,9 @@ from flashsim.device.host import Load
 from flashsim.errors import DriveError, UsageError
 from flashsim.kernels.replay import BINS, Counters, Latency, bin_edges
 from flashsim.layouts import layout
-from flashsim.studies.replay import COLUMNS, Ended, Medium, Point, Replay, Wishes, flag_spread, points_of
-from flashsim.studies.replay_point import Flag, Sample, Tick, flags_of
+from flashsim.studies.replay import COLUMNS, Ended, Medium, Replay, flag_spread
+from flashsim.studies.replay_sample import Flag, Sample, Tick, flags_of
+from flashsim.studies.replay_wishes import Point, Wishes, points_of
 from flashsim.trace import Trace, write_trace
 
 NULL = Medium(-1, "no drive", "null")

@@ -36,8 +36,8 @@ class Tick(NamedTuple):
 @dataclass(frozen=True)
 class Sample:
     """What was measured from the end of the ramp on: the counters, the lookups with what is there of a group not yet
-    complete, the slices, what else ran on the machine (None = not known), kernel threads that io_uring's reads took, and
-    what the engine had to do without."""
+    complete, the slices, what else ran on the machine (None = not known), kernel threads that io_uring's reads took,
+    and what the engine had to do without."""
 
     counters: Counters
     lookups: float
