@@ -111,7 +111,10 @@ def command(
     wishes.check()
     if target is None and device is None and engine != "null":
         raise UsageError(f"{len(traces)} traces and 0 drives: give --target FILE, --device NAME, or --engine null")
-    record = Record(output, [*traces, target], wishes)
+    alone = {"--fold": fold, "--buffered": buffered, "--verify": verify, "--base": base, "--engine": engine != "auto"}
+    if target is None and (unmet := [name for name, given in alone.items() if given and engine != "null"]):
+        raise UsageError(f"{unmet[0]} and 0 targets to read: give --target FILE, or leave it out")
+    record = Record(output, [*traces, target, device], wishes)
     opened = [_open(path) for path in traces]
     record.facts["traces"] = [{"path": str(trace.path)} | trace.facts for trace in opened]
     drive = None

@@ -12,7 +12,7 @@ _KIND, _SCHEMA = "replay", 1  # in the JSON beside the CSV
 class Record:
     """The files of a run: written anew after each point, so that what is there is whole whenever it ends."""
 
-    def __init__(self, output: Path, inputs: list[Path | None], wishes) -> None:
+    def __init__(self, output: Path, inputs: list[Path | str | None], wishes) -> None:
         from flashsim.files import facts_path, refuse_inputs, require_writable
 
         if output.suffix != ".csv":

@@ -87,6 +87,8 @@ USAGE = [
     ("replay", "corpus.bin", *QUICK), ("replay", "rows.npy", *QUICK), ("replay", *QUICK),
     ("replay", "pagegram.npy", "pagegram.npy", *QUICK), ("replay", "pagegram.npy", "--engine", "null", "-o", "r.txt"),
     ("replay", "pagegram.npy", "--engine", "null", "-o", "pagegram.csv"), ("replay", "engines", "more"),
+    ("replay", "pagegram.npy", "--device", "p3700-800g", "--fold"),
+    ("replay", "pagegram.npy", "--device", "p3700-800g", "--engine", "threads"),
 ] + [
     ("replay", "pagegram.npy", *QUICK, *more)
     for more in (
