@@ -145,7 +145,7 @@ class Replayer:
     max_reads (1 .. MAX_READS), max_groups (None = no limit): in flight at most. Past the last group comes the first.
     rate: lookups a second, each sent when it is due; 0 = as fast as the limits allow.
     verify: the stamps of every n-th read are checked against ``seed``; 0 = none.
-    faults: what the engine "test" does wrong, fields of struct fs_replay_faults; for tests.
+    faults: the struct fs_replay_faults of the engine "test"; for tests.
 
     All calls come from the thread that made the Replayer: the ring of io_uring belongs to it. Raises UsageError for
     arguments out of range, OSError where the engine cannot be had.
@@ -167,7 +167,7 @@ class Replayer:
         rate: float = 0.0,
         verify: int = 0,
         seed: int = 0,
-        faults: dict | None = None,
+        faults=None,
     ) -> None:
         if not 1 <= max_reads <= MAX_READS:
             raise UsageError(f"{max_reads:,} reads in flight: 1 to {MAX_READS:,} are possible; ask for fewer")
@@ -201,14 +201,15 @@ class Replayer:
             "verify": verify,
             "seed": seed,
         }
-        self._faults = _ffi.new("struct fs_replay_faults *", faults or {})
+        self._faults = faults or _ffi.NULL
         opened = _ffi.new("struct fs_replay **")
         number = engine_names().index(engine)
         code = _lib.fs_replay_open(_ffi.new("struct fs_replay_plan *", plan), number, fd, self._faults, opened)
         if code == -errno.EINVAL:
             raise ValueError(f"a replay of {len(ends)} groups was refused (errno {errno.EINVAL}): {plan}")
         if code:
-            raise OSError(-code, f"engine {engine} does not open: {_named(-code)}")
+            hint = "; raise ulimit -l, or take --engine threads" if code == -errno.ENOMEM else ""
+            raise OSError(-code, f"engine {engine} does not open: {_named(-code)}{hint}")
         self._handle = opened[0]
 
     def slice(self, max_ns: int = SLICE_NS, max_lookups: int | None = None) -> Counters:
