@@ -189,7 +189,7 @@ def _of_extents(target: Target, reads: Reads) -> Iterator[Finding]:
     )
     page = (first - reads.base) // reads.page_bytes
     text = f"{target.path}: {count:,} of {reads.count:,} pages read are not on the drive ({what}), the first is page"
-    yield Finding(REFUSE, "extents", f"{text} {page} at byte {first}: fill it with 'flashsim replay prepare'")
+    yield Finding(REFUSE, "extents", f"{text} {page} at byte {first}: 'flashsim replay prepare --force' fills it")
 
 
 def _of_content(target: Target, reads: Reads) -> Iterator[Finding]:
@@ -214,7 +214,7 @@ def _of_content(target: Target, reads: Reads) -> Iterator[Finding]:
         text = f"{blank} of {len(offsets):,} pages looked at repeat 1 byte, such as 0"
         if blank == len(offsets):
             text = f"{target.path}: {text}, never written or trimmed: no flash answers there"
-            yield Finding(REFUSE, "stamps", f"{text}: fill it with 'flashsim replay prepare'")
+            yield Finding(REFUSE, "stamps", f"{text}: 'flashsim replay prepare --force' fills it")
         else:
             yield Finding(
                 FLAG, "stamps", f"none: reads cannot be verified; {text}: 'flashsim replay prepare' writes stamps"
@@ -230,5 +230,6 @@ def of_stamps(target: Target, result: Verification) -> Finding:
     if not result.bad:
         rate = f", read at {result.gb_per_s:.2f} GB/s" if result.checked > SAMPLE else ""
         return Finding(FACT, "stamps", f"seed {target.seed}; {result.checked:,} pages looked at, all right{rate}")
-    text = f"{target.path}: {result.bad:,} of {result.checked:,} pages looked at are wrong: {result.named[0]}"
-    return Finding(REFUSE, "stamps", f"{text}: prepare it again, or for all that is read")
+    text = f"{target.path}: {result.bad:,} of {result.checked:,} pages looked at are wrong"
+    named = "; ".join(map(str, result.named[:3]))
+    return Finding(REFUSE, "stamps", f"{text}: {named}: prepare it again, or for all that is read")

@@ -60,7 +60,7 @@ class Target:
         try:
             size = _size(fd)
             if size == 0:
-                raise DataError(f"{path} is empty (0 B): fill it with 'flashsim replay prepare'")
+                raise DataError(f"{path} is empty (0 B): 'flashsim replay prepare --force' fills it")
             block = stat.S_ISBLK(status.st_mode)
             mount = None if block else mount_of(fd)
             disk = BlockDevice.of(status.st_rdev) if block else disk_under(path, mount)

@@ -181,6 +181,10 @@ def test_a_page_that_is_not_what_was_written(prepared):
     text = found(prepared, REFUSE, pages=[40])["stamps"]
     assert "1 of 1 pages looked at are wrong: page 40 (byte 163840) is damaged: it calls itself page 7" in text
     assert found(prepared, REFUSE, pages=[39, 41]) == {}
+    for page in range(50, 54):
+        damaged(prepared, page, b"\x07")
+    text = found(prepared, REFUSE, pages=list(range(50, 54)))["stamps"]
+    assert [f"page {page} " in text for page in range(50, 54)] == [True, True, True, False]
 
 
 def test_every_part_of_a_large_page_is_looked_at(prepared):

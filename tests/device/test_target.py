@@ -113,7 +113,7 @@ def test_a_loop_device_is_direct_if_its_file_is(tmp_path, direct):
     ("pipe", r"is a pipe \(0 pages to read\)"),
     ("socket", r"is a socket \(0 pages to read\)"),
     ("/dev/null", r"is a character device \(0 pages to read\)"),
-    ("empty", r"is empty \(0 B\): fill it with 'flashsim replay prepare'"),
+    ("empty", r"is empty \(0 B\): 'flashsim replay prepare --force' fills it"),
     ("empty/under", r"Not a directory \(errno 20\)"),
     ("link", r"Too many levels of symbolic links \(errno 40\)"),
 ])  # fmt: skip
