@@ -294,5 +294,71 @@ int fs_replay_slice(struct fs_replay *replay, int64_t max_ns, int64_t max_lookup
 /* Waits for the reads in flight. */
 void fs_replay_close(struct fs_replay *replay);
 
+/* ---- drive.c: a drive that is not there, reads as customers of a queueing network ------------------------------------
+ *
+ * The same groups under the same limits as in io.c, on simulated time from 0. A read passes, first come first served:
+ *
+ *   host      one server: `read` ns a read, and `group` ns more for the first of its group. It works in batches: idle or
+ *             done with a batch, it first takes `wake` ns, and what is sent by then belongs to the batch.
+ *   delay     `delay` ns, for any number of reads at once
+ *   die       `sense` ns -+ up to `jitter`, drawn evenly by read number; a page lies on die d(page)
+ *   channel   `bus` ns, channel (die modulo channels)
+ *   link      `link` ns, one for all
+ *
+ * with z = mix13(seed ^ page): d = (z >> 32) * dies >> 32, and for the n-th read, n from 0, z = mix13(seed + n * golden):
+ * sense - jitter + ((z >> 32) * (2 * jitter + 1) >> 32), golden = 0x9E3779B97F4A7C15. A station of 0 ns is not there.
+ * Times are whole ns. Of events at one time the one with the smaller (step, slot) comes first: die, channel, link; a slot
+ * is the place of a read in `reads`. Reads are sent after every event, and when their group is due.
+ */
+struct fs_drive_read {
+    int64_t sent, group, channel; /* group: its place in begun */
+};
+
+struct fs_drive_group {
+    int64_t began, lookups, left;
+};
+
+struct fs_drive {
+    int64_t wake, read, group, delay, sense, jitter, bus, link; /* ns, each below 2^31; jitter <= sense */
+    int64_t dies, channels;
+    uint64_t seed;
+
+    const uint32_t *pages; /* as in fs_replay_plan, and so are the next six */
+    const int64_t *ends;
+    const int64_t *lookups;
+    int64_t groups;
+    int64_t max_reads;
+    int64_t max_groups;
+    double rate;
+
+    int64_t *die_free;             /* [dies] when the last read sent to it is done; zeroed */
+    int64_t *channel_free;         /* [channels] zeroed */
+    uint64_t *heap;                /* [max_reads] */
+    struct fs_drive_read *reads;   /* [max_reads] */
+    struct fs_drive_group *begun;  /* [max_reads] groups in flight */
+    int64_t *free_reads;           /* [max_reads] 0, 1, 2 ...: the places in reads that are free from in_flight on */
+    int64_t *free_groups;          /* [max_reads] likewise in begun */
+    uint64_t *read_bins;           /* [FS_HISTOGRAM_BINS] latencies; zeroed */
+    uint64_t *lookup_bins;
+};
+
+/* Zeroed at first. Times in ns. */
+struct fs_drive_state {
+    int64_t now;
+    int64_t lookups, groups, reads;     /* complete */
+    int64_t in_flight, groups_in_flight;
+    int64_t in_flight_ns;               /* reads in flight, summed over time */
+    int64_t read_sum, read_max, lookup_sum, lookup_max;
+    int64_t started, sent;              /* lookups and reads */
+    int64_t next_group, next_read, end; /* to start; to send, and where its group ends */
+    int64_t sending;                    /* the place in begun of the group that next_read belongs to */
+    int64_t host_free, gate, link_free; /* gate: until when a read joins the host's batch */
+    int64_t hole;                       /* 1 = the first key of the heap is past and may be overwritten */
+};
+
+/* Goes on until `lookups` lookups are complete since the first call. Returns 0, -EINVAL for what is out of range or a
+ * trace without lookups, or -ERANGE when 2^46 ns (19 hours) have passed. */
+int fs_drive_run(const struct fs_drive *drive, struct fs_drive_state *state, int64_t lookups);
+
 /* BINDING END */
 #endif

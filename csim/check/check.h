@@ -17,5 +17,6 @@ int check_policies(void);
 int check_queues(void);
 int check_target(void);
 int check_replay(void);
+int check_drive(void);
 
 #endif

@@ -20,6 +20,7 @@ KERNELS = (
     "arc_run",
     "clock2_run",
     "clock_run",
+    "drive_run",
     "fifo_run",
     "lfu_run",
     "min_run",

@@ -1,9 +1,12 @@
 """The C kernels. The only module that imports the compiled part; it checks every dtype, shape and limit first,
 because a buffer crosses into C as a bare pointer."""
 
+from dataclasses import asdict
+
 import numpy as np
 
 from flashsim.kernels import _csim
+from flashsim.kernels.drive import GROUP, READ, STATE, DriveRun
 from flashsim.kernels.plan import MixPlan
 from flashsim.kernels.stamps import words_of
 from flashsim.kernels.state import PolicyState
@@ -276,3 +279,26 @@ twoq_run = _policy("twoq")
 arc_run = _policy("arc")
 lfu_run = _policy("lfu")
 wtinylfu_run = _policy("wtinylfu")
+
+
+def drive_run(run: DriveRun, lookups: int) -> None:
+    """Go on with ``run`` until ``lookups`` lookups are complete since its beginning. Raises ValueError where 2^46 ns
+    (19 hours) of simulated time pass before, or what :class:`DriveRun` raises for numbers out of range."""
+    run.require_valid()
+    buffers = {
+        "pages": _pointer("uint32_t[]", run.pages, np.uint32),
+        "ends": _pointer("int64_t[]", run.ends, np.int64),
+        "lookups": _pointer("int64_t[]", run.lookups, np.int64),
+        "reads": _pointer("struct fs_drive_read[]", run.reads, READ, writable=True),
+        "begun": _pointer("struct fs_drive_group[]", run.begun, GROUP, writable=True),
+    }
+    for name in ("die_free", "channel_free", "free_reads", "free_groups"):
+        buffers[name] = _pointer("int64_t[]", getattr(run, name), np.int64, writable=True)
+    for name in ("heap", "read_bins", "lookup_bins"):
+        buffers[name] = _pointer("uint64_t[]", getattr(run, name), np.uint64, writable=True)
+    numbers = asdict(run.stations) | {"groups": len(run.ends), "max_reads": run.max_reads, "max_groups": run.max_groups}
+    drive = _ffi.new("struct fs_drive *", buffers | numbers | {"rate": run.rate})
+    code = _lib.fs_drive_run(drive, _pointer("struct fs_drive_state[]", run.state, STATE, writable=True), lookups)
+    if code:
+        passed = run.state["lookups"][0]
+        raise ValueError(f"drive_run: errno {-code}, or 2^46 ns of simulated time, after {passed:,} lookups: {numbers}")

@@ -12,6 +12,7 @@ from flashsim.kernels.nb.address import mix_address
 from flashsim.kernels.nb.arc import arc_run
 from flashsim.kernels.nb.belady import min_run, next_use
 from flashsim.kernels.nb.clock import clock2_run, clock_run
+from flashsim.kernels.nb.drive import drive_run
 from flashsim.kernels.nb.fifo import fifo_run
 from flashsim.kernels.nb.lfu import lfu_run
 from flashsim.kernels.nb.lru import Lru
@@ -30,6 +31,7 @@ __all__ = [
     "arc_run",
     "clock2_run",
     "clock_run",
+    "drive_run",
     "fifo_run",
     "lfu_run",
     "min_run",
