@@ -26,14 +26,24 @@ static inline int64_t part(uint64_t z, int64_t below)
     return (int64_t)((z >> 32) * (uint64_t)below >> 32);
 }
 
+/* The least of up to four children from `child` on. */
+static inline int64_t least_of(const uint64_t *keys, int64_t child, int64_t size)
+{
+    if (child + 4 <= size) { /* without a branch to guess */
+        const int64_t a = child + (keys[child + 1] < keys[child]), b = child + 2 + (keys[child + 3] < keys[child + 2]);
+        return keys[b] < keys[a] ? b : a;
+    }
+    int64_t least = child;
+    for (int64_t other = child + 1; other < size; other++)
+        least = keys[other] < keys[least] ? other : least;
+    return least;
+}
+
 static inline void sift_down(uint64_t *keys, int64_t size, uint64_t key)
 {
     int64_t at = 0;
     for (int64_t child = 1; child < size; child = 4 * at + 1) {
-        const int64_t last = child + 4 < size ? child + 4 : size;
-        int64_t least = child;
-        for (int64_t other = child + 1; other < last; other++)
-            least = keys[other] < keys[least] ? other : least;
+        const int64_t least = least_of(keys, child, size);
         if (keys[least] > key)
             break;
         keys[at] = keys[least], at = least;

@@ -18,5 +18,6 @@ int check_queues(void);
 int check_target(void);
 int check_drive(void);
 int check_replay(void);
+int check_drive(void);
 
 #endif

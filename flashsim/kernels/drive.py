@@ -18,8 +18,8 @@ GROUP = np.dtype([(name, np.int64) for name in ("began", "lookups", "left")])
 
 @dataclass(frozen=True)
 class Stations:
-    """What a read passes, in whole ns; ``struct fs_drive`` says how. dies, channels: how many. seed: of where pages lie,
-    and of the jitter."""
+    """What a read passes, in whole ns; ``struct fs_drive`` says how. dies, channels: how many. seed: of where pages
+    lie, and of the jitter."""
 
     wake: int = 0
     read: int = 0

@@ -28,13 +28,23 @@ def _bin(ns):
 
 
 @njit(inline="always")
+def _least_of(heap, child, size):
+    if child + 4 <= size:
+        a = child + (heap[child + 1] < heap[child])
+        b = child + 2 + (heap[child + 3] < heap[child + 2])
+        return b if heap[b] < heap[a] else a
+    least = child
+    for other in range(child + 1, size):
+        if heap[other] < heap[least]:
+            least = other
+    return least
+
+
+@njit(inline="always")
 def _sift_down(heap, size, key):
     at, child = 0, 1
     while child < size:
-        least = child
-        for other in range(child + 1, min(child + 4, size)):
-            if heap[other] < heap[least]:
-                least = other
+        least = _least_of(heap, child, size)
         if heap[least] > key:
             break
         heap[at] = heap[least]
