@@ -93,11 +93,11 @@ def command(
     ramp: float, repeats: int, rate: float, engine: str, base: int, fold: bool, buffered: bool, verify: str | None,
     seed: int, output: Path,
 ) -> None:  # fmt: skip
-    """Lookups/s of a drive by reads in flight (Fig. 4b), measured, or by a model of it.
+    """Lookups/s of a drive by reads in flight, measured or modelled.
 
-    Sends the page reads of the traces TRACE (of `flashsim trace`) to a file or block device past the page cache, and
-    takes a lookup, all reads of one token, as a unit. The target is only read: `flashsim replay prepare` writes one. A
-    trace that is named like a command is ./check.
+    Sends the page reads of the traces TRACE (of `flashsim trace`) to a file or block device past the page cache. A
+    lookup is all reads of one token: the report's Fig. 4b. The target is only read: `flashsim replay prepare` writes
+    one. A trace that is named like a command is ./check.
     """
     from flashsim.studies.replay_wishes import Wishes
 

@@ -11,17 +11,21 @@ _FIGURES = ("lookups_per_s", "reads_per_s", "lookup_p50_us", "lookup_p99_us", "r
 
 def tables(rows: Sequence[dict]) -> Iterator[str]:
     """The lines of all tables over ``rows`` (see ``flashsim.studies.replay.COLUMNS``)."""
-    groups: dict[tuple, list[dict]] = {}
-    for row in rows:
-        groups.setdefault((row["mode"], row["cache_bytes"], row["source"], row["drive"], row["engine"]), []).append(row)
-    for (mode, cache, source, drive, engine), held in groups.items():
-        of = f"model {drive}" if source == "model" else f"{drive}, {engine}"
-        repeats = max(row["repeat"] for row in held)
-        how = f"; medians of {repeats}" if repeats > 1 else ""
-        loop = f", {held[0]['rate']:g} lookups/s sent at their times" if held[0]["rate"] else ""
-        yield f"{mode}, {f'{format_bytes(cache)} cache' if cache else 'no cache'}{loop}: {of}{how}"
-        yield from _table(held)
-        yield from _ratios(held)
+    panels: dict[tuple, dict[tuple, list[dict]]] = {}
+    for row in sorted(rows, key=lambda row: row["source"]):  # measured before modelled
+        panel = panels.setdefault((row["mode"], row["cache_bytes"]), {})
+        panel.setdefault((row["source"], row["drive"], row["engine"]), []).append(row)
+    for (mode, cache), panel in panels.items():
+        for (source, drive, engine), held in panel.items():
+            of = f"model {drive}" if source == "model" else f"{drive}, {engine}"
+            repeats = max(row["repeat"] for row in held)
+            how = f"; medians of {repeats}" if repeats > 1 else ""
+            loop = f", {held[0]['rate']:g} lookups/s sent at their times" if held[0]["rate"] else ""
+            yield f"{mode}, {f'{format_bytes(cache)} cache' if cache else 'no cache'}{loop}: {of}{how}"
+            yield from _table(held)
+            yield from _ratios(held)
+        if len(panel) == 2:
+            yield from _agreement(*panel.values())
         yield ""
     yield from _doubts(rows)
 
@@ -72,20 +76,32 @@ def _us(value: float | None) -> str:
 
 def _ratios(rows: Sequence[dict]) -> Iterator[str]:
     """pagegram over engram, at equal depth and table size, where both are there."""
-    rates = {key: median(row["lookups_per_s"] for row in held) for key, held in _by_point(rows).items()}
-    first = {row["trace"]: row for row in rows}
-    pairs = [
-        (ours, theirs) for ours, theirs in product(first.values(), first.values())
-        if (ours["layout"], theirs["layout"]) == ("pagegram", "engram")
-        and all(ours[name] == theirs[name] for name in ("corpus", "params"))
-    ]  # fmt: skip
-    for ours, theirs in pairs:
-        depths = [depth for trace, depth in rates if trace == ours["trace"] and rates.get((theirs["trace"], depth))]
-        if depths:
-            times = ", ".join(
-                f"{depth}: {rates[ours['trace'], depth] / rates[theirs['trace'], depth]:.1f}" for depth in depths
-            )
-            yield f"{ours['label']} / {theirs['label']}, lookups/s by {rows[0]['in_flight_unit']} in flight: {times}"
+    rates, first = _rates(rows), {row["trace"]: row for row in rows}
+    for ours, theirs in product(first.values(), first.values()):
+        same = all(ours[name] == theirs[name] for name in ("corpus", "params"))
+        if same and (ours["layout"], theirs["layout"]) == ("pagegram", "engram"):
+            text = _over(rates[ours["trace"]], rates[theirs["trace"]])
+            yield f"{ours['label']} / {theirs['label']}, lookups/s by {rows[0]['in_flight_unit']} in flight: {text}"
+
+
+def _agreement(measured: Sequence[dict], modelled: Sequence[dict]) -> Iterator[str]:
+    rates, labels = _rates(measured), {row["trace"]: row["label"] for row in measured}
+    for trace, predicted in _rates(modelled).items():
+        if trace in rates:
+            yield f"model / measured, lookups/s of {labels[trace]}: {_over(predicted, rates[trace], 2)}"
+
+
+def _rates(rows: Sequence[dict]) -> dict[str, dict[int, float]]:
+    """Median lookups/s by trace and number in flight."""
+    found: dict[str, dict[int, float]] = {}
+    for (trace, depth), held in _by_point(rows).items():
+        found.setdefault(trace, {})[depth] = median(row["lookups_per_s"] for row in held)
+    return found
+
+
+def _over(rates: dict[int, float], others: dict[int, float], digits: int = 1) -> str:
+    shares = {depth: rate / others[depth] for depth, rate in rates.items() if others.get(depth)}
+    return ", ".join(f"{depth}: {share:.{digits}f}" for depth, share in shares.items())
 
 
 def _doubts(rows: Sequence[dict]) -> Iterator[str]:
