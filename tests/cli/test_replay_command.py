@@ -131,3 +131,22 @@ def test_what_has_ended_stands_when_a_run_does_not(in_traces, monkeypatch, error
     table, facts = table_of("r.csv"), json.loads(Path("r.json").read_text())
     assert len(table) == len(facts["points"]) == 2 and facts["complete"] is False
     assert "2 of 4 points" in err and "pagegram-S4-20M" in out and Path("r.png").is_file()
+
+
+def test_a_model_alone_and_beside_a_run(in_traces):
+    code, out, err = in_traces("replay", "pagegram.npy", "engram.npy", "--device", "p3700-800g", "--in-flight", "1,64",
+                               "--mode", "stream,decode,prefill", "-o", "m.csv")  # fmt: skip
+    assert code == 0, err
+    table, facts = table_of("m.csv"), json.loads(Path("m.json").read_text())
+    assert len(table) == 12 and set(table["source"]) == {"model"} and set(table["drive"]) == {"p3700-800g"}
+    assert facts["model"]["name"] == "p3700-800g" and "target" not in facts
+    assert (table["reads_per_s"] / table["reads_per_lookup"]).tolist() == pytest.approx(table["lookups_per_s"])
+    little = table["reads_per_s"] * table["read_mean_us"] / 1e6
+    assert little.tolist() == pytest.approx(table["mean_in_flight"], rel=0.01)
+    assert "model: p3700-800g" in Path("m.svg").read_text() and "slowest" not in Path("m.svg").read_text()
+    assert "pagegram-S4-20M / engram-20M, lookups/s by reads in flight: 1: 8.0, 64: " in out
+    code, out, err = in_traces("replay", "pagegram.npy", "--device", "p3700-800g", *QUICK, "--in-flight", "1")
+    assert code == 0, err
+    rates = table_of("r.csv").groupby("source")["lookups_per_s"].median()
+    assert f"model / measured, lookups/s of pagegram-S4-20M: 1: {rates['model'] / rates['measured']:.2f}\n" in out
+    assert out.index("no drive, null") < out.index("model p3700-800g")

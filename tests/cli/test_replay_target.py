@@ -144,3 +144,13 @@ def test_bad_targets_and_wishes(drive, reading):
     Path("r.csv").unlink()
     assert drive(*good, "--target", "raw.bin")[0] == 0
     assert "stamps" in pd.read_csv("r.csv")["flags"][0]
+
+
+def test_a_drive_is_calibrated_by_a_run_and_predicts_another(drive, reading):
+    assert drive(*quick("--fold", *reading), "--in-flight", "1,4,64")[0] == 0
+    code, out, err = drive("device", "calibrate", "r.json", "-o", "mine.toml")
+    assert code == 0, err
+    assert "stream" in out and Path("mine.toml").is_file()
+    code, _, err = drive("replay", "t.npy", "--device", "mine.toml", "--in-flight", "1,64", "-o", "m.csv")
+    assert code == 0, err
+    assert set(pd.read_csv("m.csv")["drive"]) == {"mine"}
