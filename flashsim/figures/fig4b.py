@@ -29,7 +29,7 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
 
     Raises DataError where ``csv`` is not such a table, or holds more modes and caches than fit a picture.
     """
-    table = read_table(Path(csv), _NEEDED, "replay", none=("cache_bytes",))
+    table = read_table(Path(csv), _NEEDED, "replay", none=("cache_bytes", "lookups_per_s"))
     panels = list(table.groupby(["mode", "cache_bytes", "in_flight_unit"], sort=False))
     if len(panels) > _PANELS_MAX:
         raise DataError(f"{csv}: {len(panels)} modes and caches, {_PANELS_MAX} fit a picture: replay fewer at a time")
@@ -72,19 +72,21 @@ def _axes(axes, depths, unit: str, rates) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
     ticks = sorted(set(depths.astype(int)))
     axes.xaxis.set_major_locator(FixedLocator(ticks[:: -(-len(ticks) // 10)]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(f"{unit} in flight")
+    axes.set_ylabel("lookups / s")
+    if not rates.any():  # a drive that stalls gives 0
+        return
+    axes.set_yscale("log")
     low, high = rates[rates > 0].min(), rates.max()
     axes.set_ylim(low / 1.5, high * 1.5)
     narrow = high / low < 30
     axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if narrow else (1, 3)))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: format_count(round(value)) if value >= 1 else ""))
-    axes.set_ylabel("lookups / s")
 
 
 def _title(table) -> str:

@@ -36,15 +36,23 @@ class Tick(NamedTuple):
 @dataclass(frozen=True)
 class Sample:
     """What was measured from the end of the ramp on: the counters, the lookups with what is there of a group not yet
-    complete, the slices, what else ran on the machine (None = not known), kernel threads that io_uring's reads took,
-    and what the engine had to do without."""
+    complete, the slices, what else ran on the machine (None = not known), bytes that the disk moved for all (likewise),
+    kernel threads that io_uring's reads took, and what the engine had to do without."""
 
     counters: Counters
     lookups: float
     ticks: list[Tick]
     load: Load | None
+    disk_bytes: int | None
     workers: int
     notes: list[str]
+
+    @property
+    def foreign_io(self) -> float | None:
+        """Share of what the disk moved that was not read here."""
+        if self.disk_bytes is None:
+            return None
+        return max(0.0, 1 - self.counters.bytes / self.disk_bytes) if self.disk_bytes else 0.0
 
     @property
     def cpu_share(self) -> float:
@@ -80,23 +88,26 @@ def measure(
     seconds: float | None,
     lookups: int | None,
     lookups_of: Callable[[Counters], float] = lambda counters: counters.lookups,
+    disk_moved: Callable[[], int | None] = lambda: None,
     told: Callable[[float, Counters], None] = lambda done, counters: None,
 ) -> Sample:
     """Let ``replayer`` run for ``ramp_s`` uncounted, then for ``seconds`` or until ``lookups`` more are complete.
 
-    lookups_of: what counts as lookups done. ``told`` is called after each slice with the counters so far, and before
-    them the seconds that it took, the ramp included, or the lookups that it completed.
+    lookups_of: what counts as lookups done. disk_moved: bytes that the disk has moved by now. ``told`` is called after
+    each slice with the counters so far, and before them the seconds that it took, the ramp included, or the lookups that
+    it completed.
     """
     start = replayer.counters
     for last, start in _slices(replayer, ramp_s, None):
         told(0 if seconds is None else (start.wall_ns - last.wall_ns) / 1e9, start)
-    before, load, ticks, now = lookups_of(start), Load.now(), [], start
+    before, load, moved, ticks, now = lookups_of(start), Load.now(), disk_moved(), [], start
     for last, now in _slices(replayer, seconds, None if lookups is None else lookups + start.lookups):
         ticks.append(Tick(now.wall_ns - start.wall_ns, lookups_of(now) - before, now.reads - start.reads))
         told(now.lookups - last.lookups if seconds is None else (now.wall_ns - last.wall_ns) / 1e9, now)
-    after = Load.now()
+    after, moved_after = Load.now(), disk_moved()
     load = after - load if after and load else None
-    return Sample(now - start, lookups_of(now) - before, ticks, load, io_workers(), replayer.notes)
+    disk_bytes = None if moved is None or moved_after is None else moved_after - moved
+    return Sample(now - start, lookups_of(now) - before, ticks, load, disk_bytes, io_workers(), replayer.notes)
 
 
 def _slices(replayer: Replayer, seconds: float | None, limit: int | None) -> Iterator[tuple[Counters, Counters]]:
@@ -144,6 +155,8 @@ def flags_of(
         flag("drift", drift, f"reads/s of the last third {drift:+.0%} to the first")
     if sample.load and sample.load.foreign > 0.2:
         flag("foreign-cpu", sample.load.foreign, f"{sample.load.foreign:.0%} of all cores were with other processes")
+    if sample.foreign_io is not None and sample.foreign_io > 0.2:
+        flag("foreign-io", sample.foreign_io, f"{sample.foreign_io:.0%} of what the disk moved was for other processes")
     if sample.load and sample.load.stolen > 0.1:
         flag("steal", sample.load.stolen, f"{sample.load.stolen:.0%} of all cores were with other virtual machines")
     return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from flashsim.device.checks import FLAG, check, require
 from flashsim.device.engines import choose
+from flashsim.device.machine import moved_bytes
 from flashsim.device.reads import fold_of
 from flashsim.device.target import Target
 from flashsim.errors import UsageError
@@ -43,9 +44,11 @@ def medium_of(
     ]
     taken, why = choose(engine, target.fd, page_bytes, base)
     every = _verify(verify, target, taken)
+    number = target.disk.number if target.disk else ""
     medium = Medium(
-        target.fd, str(target.path), taken, base, modulo, every, target.seed or 0, tuple(flags), target.changed
-    )
+        target.fd, str(target.path), taken, base, modulo, every, target.seed or 0, tuple(flags), target.changed,
+        lambda: moved_bytes(number),
+    )  # fmt: skip
     facts = {
         "target": {
             "path": str(target.path.absolute()),

@@ -88,7 +88,7 @@ def test_a_line_is_the_median_and_the_band_goes_from_slowest_to_fastest(tmp_path
 
 
 @pytest.mark.parametrize(("column", "value"), [
-    ("lookups_per_s", 0), ("lookups_per_s", ""), ("in_flight", 0), ("mode", ""), ("cache_bytes", -1),
+    ("lookups_per_s", -1), ("lookups_per_s", ""), ("in_flight", 0), ("mode", ""), ("cache_bytes", -1),
     ("synthetic", "maybe"), ("source", None), ("repeat", "one"),
 ])  # fmt: skip
 def test_a_cell_that_cannot_be_drawn(tmp_path, column, value):
@@ -96,6 +96,14 @@ def test_a_cell_that_cannot_be_drawn(tmp_path, column, value):
     made[3][column] = value
     with pytest.raises(DataError, match=rf"row \d+ has {column} "):
         draw(write(tmp_path / "r.csv", made))
+
+
+def test_a_drive_that_stalled(tmp_path):
+    made = list(rows())
+    for row in made:
+        row["lookups_per_s"] *= row["in_flight"] != 16
+    assert "10k" in texts(draw(write(tmp_path / "r.csv", made))[0])
+    draw(write(tmp_path / "none.csv", rows(lookups_per_s=0.0)))
 
 
 def test_another_csv(tmp_path):
