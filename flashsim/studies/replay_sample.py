@@ -94,8 +94,8 @@ def measure(
     """Let ``replayer`` run for ``ramp_s`` uncounted, then for ``seconds`` or until ``lookups`` more are complete.
 
     lookups_of: what counts as lookups done. disk_moved: bytes that the disk has moved by now. ``told`` is called after
-    each slice with the counters so far, and before them the seconds that it took, the ramp included, or the lookups that
-    it completed.
+    each slice with the counters so far, and before them the seconds that it took, the ramp included, or the lookups
+    that it completed.
     """
     start = replayer.counters
     for last, start in _slices(replayer, ramp_s, None):

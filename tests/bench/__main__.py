@@ -1,4 +1,5 @@
-"""Benchmarks, off by default: ``python -m tests.bench NAME... [--corpus FILE] [--tokens N] [--rounds R]``.
+"""Benchmarks, off by default: ``python -m tests.bench NAME... [--corpus FILE] [--tokens N] [--rounds R]``, and
+``python -m tests.bench replay --target FILE`` with a fully written file on the drive.
 
 Every figure is a ratio to a peer in the same run, in CPU seconds of one core, rounds interleaved; the tables go to
 stdout as Markdown. The corpus is the demo corpus unless a token file is given.
@@ -20,6 +21,7 @@ from flashsim.kernels import backend
 from flashsim.kernels.drive import DriveRun
 from tests.bench import peers
 from tests.bench.measure import interleaved, machine
+from tests.bench.replay import replay
 from tests.kernels.drive_reference import Drive
 
 
@@ -220,11 +222,18 @@ BENCHMARKS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(BENCHMARKS), help=f"of {', '.join(BENCHMARKS)}")
+    parser.add_argument("names", nargs="*", default=list(BENCHMARKS), help=f"of {', '.join(BENCHMARKS)}; or replay")
     parser.add_argument("--corpus", type=Path, help="token file (default: the demo corpus)")
     parser.add_argument("--tokens", type=int, default=4_000_000)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--target", type=Path, help="for replay: a fully written file on the drive, 4 GiB or more")
     options = parser.parse_args()
+    if options.names == ["replay"]:
+        if options.target is None:
+            parser.error("replay needs a file on the drive: --target FILE, fully written, 4 GiB or more")
+        print(f"{machine()}\n")
+        replay(options.target, options.rounds)
+        return
     if options.corpus is None:
         from flashsim.corpora.demo import demo_corpus
 
