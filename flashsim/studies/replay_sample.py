@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from flashsim.device.checks import NAND_LEAST_US
 from flashsim.device.engines import io_workers
 from flashsim.device.host import Load
 from flashsim.kernels.replay import SLICE_NS, Counters, Replayer
 
 _ENOUGH_READS = 20  # a group's reads for each of those in flight, so that its end does not empty the queue for long
 _THIRDS_SLICES = 6  # from which on a first and a last third can be told
-_NAND_US = 20  # no read of NAND flash is faster
 
 
 class Flag(NamedTuple):
@@ -138,7 +138,7 @@ def flags_of(
         if not rate and deep and reached < 0.9 * in_flight:
             flag("in-flight", reached, f"{reached:.1f} {unit} in flight on average, {in_flight} asked")
         p50 = done.read.percentiles_ns([50])[0] / 1e3
-        if in_flight == 1 and unit == "reads" and p50 < _NAND_US:
+        if in_flight == 1 and unit == "reads" and p50 < NAND_LEAST_US:
             flag("fast", p50, f"{p50:.1f} us is the median of single reads: RAM or a cache answers, not NAND flash")
         if done.reads > window_reads:
             turns = done.reads / window_reads
