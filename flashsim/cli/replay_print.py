@@ -106,11 +106,14 @@ def _over(rates: dict[int, float], others: dict[int, float], digits: int = 1) ->
 
 def _doubts(rows: Sequence[dict]) -> Iterator[str]:
     """A line for each flag that there is: at how many points, and what the worst of them said."""
+    from flashsim.studies.replay_sample import TOO_LOW
+
     by_name: dict[str, list] = {}
     measured = [row for row in rows if row["source"] == "measured"]
     for row in measured:
         for flag in row["flags"]:
-            by_name.setdefault(flag.name, []).append((abs(flag.value or 0), flag.text, row))
+            worse = abs(flag.value or 0) * (-1 if flag.name in TOO_LOW else 1)
+            by_name.setdefault(flag.name, []).append((worse, flag.text, row))
     for name, found in by_name.items():
         _, text, row = max(found, key=lambda each: each[0])
         where = f" ({row['label']} {row['mode']} at {row['in_flight']})"

@@ -13,6 +13,7 @@ class Record:
     """The files of a run: written anew after each point, so that what is there is whole whenever it ends."""
 
     def __init__(self, output: Path, inputs: list[Path | str | None], wishes) -> None:
+        from flashsim.device.host import virtual_machine
         from flashsim.files import facts_path, refuse_inputs, require_writable
 
         if output.suffix != ".csv":
@@ -22,6 +23,7 @@ class Record:
         require_writable(output)
         self.output, self.ended = output, []
         self.facts = {"kind": _KIND, "schema": _SCHEMA, "complete": False, "asked": vars(wishes)}
+        self.facts["virtual_machine"] = virtual_machine()
 
     def keep(self, ended) -> None:
         """Add a point that ended."""

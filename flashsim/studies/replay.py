@@ -73,6 +73,11 @@ class Replay:
         wishes.check()
         self.wishes, self.traces = wishes, list(traces)
         self._order = points_of(wishes, 1)
+        paths = [trace.path for trace in self.traces]
+        if len({path.name for path in paths}) < len(paths):  # of several folders
+            self._files = [str(path) for path in paths]
+        else:
+            self._files = [path.name for path in paths]
         self._names = [names_of(cell) for cell in cells_of(self.traces, ())]
         self._reads = [self._groupings(trace, progress) for trace in self.traces]
 
@@ -188,7 +193,7 @@ class Replay:
             dict.fromkeys(COLUMNS)
             | {name: names[name] for name in ("corpus", "synthetic", "layout", "S", "params", "label", "table_bytes")}
             | {
-                "trace": trace.path.name,
+                "trace": self._files[point.trace],
                 "page_bytes": trace.facts["unit_bytes"],
                 "cache_bytes": point.cache_bytes,
                 "mode": point.mode,

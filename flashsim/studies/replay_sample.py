@@ -10,6 +10,7 @@ from flashsim.device.engines import io_workers
 from flashsim.device.host import Load
 from flashsim.kernels.replay import SLICE_NS, Counters, Replayer
 
+TOO_LOW = ("in-flight", "fast", "rate")  # flags whose lower values are the worse ones
 _ENOUGH_READS = 20  # a group's reads for each of those in flight, so that its end does not empty the queue for long
 _THIRDS_SLICES = 6  # from which on a first and a last third can be told
 

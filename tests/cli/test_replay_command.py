@@ -59,6 +59,17 @@ def test_a_run_without_a_drive(in_traces):
     assert Path("r.svg").read_bytes() == drawn
 
 
+def test_files_of_one_name_in_two_folders(in_traces):
+    for name in ("pagegram", "engram"):
+        Path(name).mkdir()
+        for ending in (".npy", ".json", ".counts.npy"):
+            Path(f"{name}{ending}").rename(f"{name}/t{ending}")
+    code, out, err = in_traces("replay", "pagegram/t.npy", "engram/t.npy", *QUICK, "--in-flight", "4", "--repeat", 1)
+    assert code == 0, err
+    assert table_of("r.csv")["trace"].tolist() == ["pagegram/t.npy", "engram/t.npy"]
+    assert "pagegram-S4-20M / engram-20M, lookups/s by reads in flight: 4: " in out
+
+
 def test_exactly_so_many_lookups(in_traces):
     code, _, err = in_traces(
         "replay", "pagegram.npy", "--engine", "null", "--lookups", "5k", "--in-flight", "4", "--repeat", 1,
