@@ -26,6 +26,7 @@ COMMANDS = {
     "sweep-cache": ("sweep_cache", "Reads/token against the size of the page cache (Fig. 4a), by policy."),
     "curve": ("curve", "Reads/token at every cache size, and the RAM for a target."),
     "cold-start": ("cold_start", "How long a cache takes to warm up, and runs that start warm."),
+    "replay": ("replay", "Lookups/s of a drive by reads in flight, measured or modelled."),
     "device": ("device", "Models of drives: list them, show one, calibrate one."),
     "figures": ("figures", "Draw a figure again from its CSV."),
 }

@@ -26,16 +26,17 @@ def command(target: Path, trace: Path | None, base: int, fold: bool, buffered: b
     from tqdm import tqdm
 
     from flashsim.device.checks import FACT, REFUSE, check, of_stamps
-    from flashsim.device.reads import distinct, fold_of
+    from flashsim.device.reads import fold_of
     from flashsim.device.target import Target
     from flashsim.device.verify import verify as verified
+    from flashsim.studies.replay_reads import touched_pages
     from flashsim.trace import Trace
 
     pages, page_bytes, modulus = None, 4096, 0
     with Target.open(target, buffered=buffered) as opened:
         if trace is not None:
             read = Trace.open(trace)
-            page_bytes, pages = read.facts["unit_bytes"], distinct(read.ids, read.facts["ids_below"])
+            page_bytes, pages = read.facts["unit_bytes"], touched_pages(read)
             modulus = fold_of(opened.size, read.facts["ids_below"], page_bytes, base) if fold else 0
         findings = check(opened, pages=pages, page_bytes=page_bytes, base=base, fold=modulus)
         if verify:

@@ -65,18 +65,6 @@ def require(findings: list[Finding]) -> None:
         raise DataError(refused[0] + more)
 
 
-def plausible(p50_us: float, target: Target) -> Finding | None:
-    """A flag where reads one at a time came back sooner than NAND flash can answer. p50_us: their median."""
-    if p50_us >= NAND_LEAST_US:
-        return None
-    return Finding(
-        FLAG,
-        "latency",
-        f"median of {p50_us:.1f} us at depth 1, under {NAND_LEAST_US:.0f} us: no NAND flash answers so fast: "
-        f"{'the page cache' if target.buffered else 'RAM of the host or of the drive, or Optane,'} did",
-    )
-
-
 def _of_direct_io(target: Target) -> Iterator[Finding]:
     path, direct, mount = target.path, target.direct, target.mount
     layers = [

@@ -139,6 +139,12 @@ def disk_under(path: str | os.PathLike, mount: Mount | None) -> BlockDevice | No
     return found
 
 
+def moved_bytes(number: str) -> int | None:
+    """Bytes that the disk ``number`` (MAJOR:MINOR) has moved for all processes, or None where /sys does not tell."""
+    fields = _text(SYS / "dev/block" / number / "stat").split()
+    return 512 * (int(fields[2]) + int(fields[6])) if len(fields) > 6 else None
+
+
 def io_limits(number: str) -> list[str]:
     """The cgroup limits on reads of the disk ``number`` (MAJOR:MINOR), as the kernel writes them."""
     roots = {mount.type: mount.point for mount in mounts() if mount.type == "cgroup2" or "blkio" in mount.options}

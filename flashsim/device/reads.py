@@ -15,13 +15,6 @@ def fold_of(size: int, pages: int, page_bytes: int, base: int = 0) -> int:
     return 0 if pages <= room else room
 
 
-def distinct(ids: np.ndarray, below: int) -> np.ndarray:
-    """uint32, increasing: the page numbers that ``ids`` (uint32, all less than ``below``) holds, each once."""
-    seen = np.zeros(below, bool)
-    seen[ids] = True
-    return np.flatnonzero(seen).astype(np.uint32)
-
-
 @dataclass(frozen=True)
 class Reads:
     """pages: uint32, distinct page numbers, increasing; None = every page of the target. base: byte offset of page 0.

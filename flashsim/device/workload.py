@@ -12,7 +12,7 @@ import numpy as np
 
 from flashsim.errors import UsageError
 
-READS_MAX = 4096  # in flight at a time: the most that an engine's ring holds
+READS_MAX = 4096  # in flight at a time: what an engine has room for
 GROUPS_MAX = 2**31 - 1  # as many as it takes
 
 
@@ -33,6 +33,15 @@ class Groups:
         ends = self.ends[first:last]
         pages = self.pages[begin : int(ends[-1]) if len(ends) else begin]
         return Groups(pages, ends - begin, self.lookups[first:last], self.page_bytes)
+
+    def lookups_of(self, groups: int, reads: int) -> float:
+        """Lookups of the first ``groups`` groups, which are complete, and of the next one the share that the first
+        ``reads`` reads hold. Past the last group comes the first again."""
+        turns, at = divmod(groups, len(self.ends))
+        begin = int(self.ends[at - 1]) if at else 0
+        begun, size = reads - turns * len(self.pages) - begin, int(self.ends[at]) - begin
+        share = begun / size * int(self.lookups[at]) if size else 0.0
+        return turns * int(self.lookups.sum()) + int(self.lookups[:at].sum()) + share
 
     def only(self, kept: np.ndarray) -> "Groups":
         """The same groups with the reads where ``kept`` (bool, shape (reads,)) is true: what a cache let through."""

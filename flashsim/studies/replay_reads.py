@@ -17,11 +17,19 @@ _STEP_TOKENS = 1 << 16  # hashed, cached and kept at a time
 
 def touched_pages(trace: Trace) -> np.ndarray:
     """uint32, increasing: the different pages that ``trace`` reads. Memory: 1 B for each page of its table. Raises
-    DataError where an id is not below what the trace's JSON says."""
+    UsageError for a trace that reads none, DataError where an id is not below what the trace's JSON says."""
+    _require_pages(trace)
     touched = np.zeros(trace.facts["ids_below"], bool)
     for ids, _ in steps(Cell(trace, None, 0, len(trace)), 0, len(trace), "c"):
         touched[ids] = True
     return np.flatnonzero(touched).astype(np.uint32)
+
+
+def _require_pages(trace: Trace) -> None:
+    if trace.facts["unit"] != "page":
+        raise UsageError(f"{trace.path}: 1 trace of rows, a drive reads pages: trace it with --unit page")
+    if not len(trace.ids):
+        raise UsageError(f"{trace.path}: 0 reads of {len(trace)} tokens: nothing to replay; check --eot of `trace`")
 
 
 class DriveReads:
@@ -41,10 +49,7 @@ class DriveReads:
         progress: Callable[[int], None] = lambda tokens: None,
         backend: str = "c",
     ) -> None:
-        if trace.facts["unit"] != "page":
-            raise UsageError(f"{trace.path}: 1 trace of rows, a drive reads pages: trace it with --unit page")
-        if not len(trace.ids):
-            raise UsageError(f"{trace.path}: 0 reads of {len(trace)} tokens: nothing to replay; check --eot of `trace`")
+        _require_pages(trace)
         self.page_bytes = trace.facts["unit_bytes"]
         self._trace, self._mode, self._group = trace, MODES[mode], chunk if MODES[mode].chunked else 1
         self._step = -(-_STEP_TOKENS // self._group) * self._group

@@ -9,7 +9,7 @@ import pytest
 from mounts import direct_folder, fused, in_memory, loop_device, mounted, overlaid
 
 from flashsim.device import checks as module
-from flashsim.device.checks import FACT, FLAG, REFUSE, Finding, check, plausible, require
+from flashsim.device.checks import FACT, FLAG, REFUSE, Finding, check, require
 from flashsim.device.host import Load
 from flashsim.device.machine import BlockDevice
 from flashsim.device.prepare import prepare
@@ -281,11 +281,3 @@ def test_require():
         require([flag, first])
     with pytest.raises(DataError, match=r"^two \(and 1 more: 'flashsim replay check' tells all\)$"):
         require([first, flag, second])
-
-
-def test_latencies_that_no_flash_has(prepared):
-    with Target.open(prepared) as target:
-        assert plausible(20.0, target) is None
-        assert "median of 19.9 us at depth 1, under 20 us" in plausible(19.9, target).text
-    with Target.open(prepared, buffered=True) as target:
-        assert "the page cache did" in plausible(2.0, target).text

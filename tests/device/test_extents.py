@@ -10,7 +10,7 @@ from mounts import direct_folder, in_memory
 
 from flashsim.device import extents
 from flashsim.device.extents import holes, overlapping, union, unwritten
-from flashsim.device.reads import Reads, distinct, fold_of
+from flashsim.device.reads import Reads, fold_of
 from flashsim.kernels.target import allocate
 
 MIB = 1 << 20
@@ -67,7 +67,6 @@ def test_reads_against_plain_loops(pages, page_bytes, base, fold, size, parts):
 
 def test_folding():
     assert [fold_of(size, 10, 4096, base=4096) for size in (11 * 4096, 11 * 4096 - 1, 4096, 0)] == [0, 9, 0, 0]
-    assert distinct(np.array([5, 1, 5, 0], np.uint32), 7).tolist() == [0, 1, 5]
 
 
 def patchy(path) -> int:

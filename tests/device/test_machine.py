@@ -7,7 +7,7 @@ import pytest
 from mounts import Os
 
 from flashsim.device import machine
-from flashsim.device.machine import BlockDevice, disk_under, file_system_of, io_limits, mount_of, mounts
+from flashsim.device.machine import BlockDevice, disk_under, file_system_of, io_limits, mount_of, mounts, moved_bytes
 
 MOUNTS = """\
 22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw,errors=remount-ro
@@ -139,3 +139,8 @@ def _identity(path) -> str:
     found = mount_of(fd).identity
     os.close(fd)
     return found
+
+
+def test_what_a_disk_has_moved(sysfs):
+    written(sysfs, {"devices/pci0000:00/virtio1/block/vda/stat": " 9 8 100 6  5 4 20 2  1 0 0\n"})
+    assert moved_bytes("254:0") == 120 * 512 and moved_bytes("259:0") is None and moved_bytes("9:9") is None

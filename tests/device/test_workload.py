@@ -59,6 +59,21 @@ def test_a_part(tokens, first, last):
     assert listed(groups) == [(pages, 1) for pages in tokens[first:last]]
 
 
+@given(TOKENS.filter(any), st.integers(1, 9), st.integers(0, 300))
+def test_lookups_of_a_group_that_is_not_complete(tokens, size, reads):
+    """Read by read, one group at a time: each read brings its group's lookups by as much as all others of the group."""
+    groups = by_chunk(*arrays(tokens), 4096, size)
+    expected, done, complete = 0.0, 0, 0
+    for pages, lookups in listed(groups) * (reads + 1):
+        now = min(len(pages), reads - done)
+        expected += lookups * now / len(pages) if pages else lookups
+        done += now
+        if now < len(pages):
+            break
+        complete += 1
+    assert groups.lookups_of(complete, reads) == pytest.approx(expected)
+
+
 def test_limits_in_flight():
     assert limits("stream", "reads", 64) == (64, GROUPS_MAX)
     assert limits("stream", "lookups", 64) == (READS_MAX, 64) == limits("decode", "lookups", 64)
