@@ -373,7 +373,7 @@ def test_ctrl_c_comes_through_between_slices(engine, stamped):
         with pytest.raises(KeyboardInterrupt):
             while replayer.slice().wall_ns < 60e9:
                 pass
-        assert 10 <= replayer.counters.lookups < 1000
+        assert 1 <= replayer.counters.lookups < 1000
         assert replayer.drain().reads % 4 == 0
 
 
