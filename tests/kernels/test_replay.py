@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import threading
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
+from mounts import direct_folder
 
 from flashsim.errors import DataError, UsageError
 from flashsim.kernels import backend
@@ -53,7 +55,7 @@ def replayer_of(engine, fd, pages, ends, lookups, *, page_bytes=4096, **options)
 def finished(replayer, limit):
     """The counters when ``limit`` lookups, counted from the first slice, are complete."""
     while (counters := replayer.slice(max_lookups=limit)).lookups < limit:
-        pass
+        assert counters.wall_ns < 60e9, "hangs"
     return counters
 
 
@@ -170,7 +172,11 @@ def test_a_read_is_counted_from_sent_to_complete():
     """Little's law: reads in flight on average = reads a second x their latency."""
     pages, groups = np.arange(8, dtype=np.uint32), arrays([4, 0, 3, 1])
     with Faults(delay_ns=200_000).replayer(pages, *groups, page_bytes=4096, max_reads=6) as replayer:
-        done = finished(replayer, 400)
+        last = 0
+        while (done := replayer.slice(500_000, 400)).lookups < 400:
+            assert last <= done.in_flight_ns <= 6 * done.wall_ns
+            assert done.read.sum_ns <= done.in_flight_ns < done.read.sum_ns + 6 * done.wall_ns
+            last = done.in_flight_ns
     assert done.mean_in_flight == pytest.approx(done.reads_per_s * done.read.mean_ns / 1e9, rel=1e-9)
     assert done.read.percentiles_ns([0])[0] > 190_000
     assert 0 < done.mean_in_flight <= 6
@@ -231,6 +237,21 @@ def test_every_engine_reads_the_pages_that_were_asked_for(engine, page_bytes, ma
     assert done.cpu_ns > 0 and done.gap_ns < done.wall_ns
 
 
+@pytest.mark.parametrize("engine", [name for name in READING if name != "test"])
+def test_the_drive_has_the_reads_in_flight_that_were_asked_for(engine, tmp_path):
+    path = direct_folder(tmp_path) / "target"
+    path.write_bytes(stamps_of(PAGES).tobytes())
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    os.fsync(fd)
+    pages, groups = np.arange(PAGES, dtype=np.uint32), arrays([1] * PAGES)
+    with replayer_of(engine, fd, pages, *groups, max_reads=8) as replayer:
+        assert 4 < finished(replayer, 4000).mean_in_flight <= 8
+    groups = arrays([16] * (PAGES // 16))
+    with replayer_of(engine, fd, pages, *groups, max_reads=8, max_groups=1) as replayer:
+        assert 3 < finished(replayer, 300).mean_in_flight <= 8
+    os.close(fd)
+
+
 @pytest.mark.parametrize("engine", READING)
 def test_every_nth_read_is_verified(engine, stamped):
     pages, groups = np.arange(PAGES, dtype=np.uint32), arrays([4] * (PAGES // 4))
@@ -281,6 +302,17 @@ def test_a_read_past_the_end_is_an_error_that_names_the_place(engine, stamped):
 
 
 @pytest.mark.parametrize("engine", READING)
+def test_a_page_that_is_cut_off_is_read_up_to_there(engine, tmp_path):
+    path = tmp_path / "target"
+    path.write_bytes(stamps_of(3).tobytes()[: 2 * 4096 + 700])
+    pages, groups = np.arange(3, dtype=np.uint32), arrays([3])
+    with path.open("rb") as file, replayer_of(engine, file.fileno(), pages, *groups, max_reads=1) as replayer:
+        with pytest.raises(OSError, match="page 2, offset 8,892: the target ends here"):
+            finished(replayer, 1)
+        assert (replayer.counters.reads, replayer.counters.short_reads) == (2, 1)
+
+
+@pytest.mark.parametrize("engine", READING)
 def test_a_read_that_fails_is_an_error_that_names_errno_and_place(engine, tmp_path):
     pages, groups = np.arange(3, dtype=np.uint32), arrays([3])
     folder = os.open(tmp_path, os.O_RDONLY)  # a folder cannot be read
@@ -318,12 +350,12 @@ def test_any_other_error_fails_at_once():
 
 def test_short_reads_are_read_on_where_they_ended(stamped):
     pages, groups = np.arange(PAGES, dtype=np.uint32), arrays([PAGES])
-    faults = Faults(every=2, short_bytes=512)
     limits = {"page_bytes": 4096, "max_reads": 4, "verify": 1, "seed": SEED}
-    with faults.replayer(pages, *groups, fd=stamped, **limits) as replayer:
-        done = finished(replayer, 1)
-    assert (done.reads, done.bytes, done.checked, done.bad) == (PAGES, PAGES * 4096, PAGES, 0)
-    assert PAGES // 2 < done.short_reads < 2 * PAGES
+    for every, least, most in ((1, 7 * PAGES, 7 * PAGES), (2, PAGES / 2, 2 * PAGES)):
+        with Faults(every=every, short_bytes=512).replayer(pages, *groups, fd=stamped, **limits) as replayer:
+            done = finished(replayer, 1)
+        assert (done.reads, done.bytes, done.checked, done.bad) == (PAGES, PAGES * 4096, PAGES, 0)
+        assert least <= done.short_reads <= most
 
 
 @pytest.mark.parametrize("code", [errno.EPERM, errno.ENOSYS, errno.ENOMEM])
@@ -331,6 +363,18 @@ def test_an_engine_that_does_not_open_says_why(code):
     with pytest.raises(OSError, match=rf"test does not open: {errno.errorcode[code]} \(errno {code}\)") as raised:
         Faults(open_error=code).replayer(np.zeros(1, np.uint32), *arrays([1]), page_bytes=4096, max_reads=1)
     assert raised.value.errno == code
+
+
+@pytest.mark.parametrize("engine", READING)
+def test_ctrl_c_comes_through_between_slices(engine, stamped):
+    pages, groups = np.arange(PAGES, dtype=np.uint32), arrays([4] * (PAGES // 4))
+    with replayer_of(engine, stamped, pages, *groups, max_reads=16, rate=100.0) as replayer:
+        threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            while replayer.slice().wall_ns < 60e9:
+                pass
+        assert 1 <= replayer.counters.lookups < 1000
+        assert replayer.drain().reads % 4 == 0
 
 
 @pytest.mark.parametrize("engine", READING)
