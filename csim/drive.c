@@ -51,7 +51,8 @@ static inline void sift_down(uint64_t *keys, int64_t size, uint64_t key)
     keys[at] = key;
 }
 
-static inline void push(const struct fs_drive *drive, struct fs_drive_state *state, int64_t time, int step, int64_t slot)
+static inline void push(const struct fs_drive *drive, struct fs_drive_state *state, int64_t time, int step,
+                        int64_t slot)
 {
     const uint64_t key = (uint64_t)time << TIME_AT | (uint64_t)step << SLOT_BITS | (uint64_t)slot;
     uint64_t *keys = drive->heap;
@@ -99,7 +100,8 @@ static inline void send(const struct fs_drive *drive, struct fs_drive_state *sta
     push(drive, state, time, drive->bus ? DIE : drive->link ? CHANNEL : LINK, slot);
 }
 
-static inline void complete_group(const struct fs_drive *drive, struct fs_drive_state *state, int64_t began, int64_t lookups)
+static inline void complete_group(const struct fs_drive *drive, struct fs_drive_state *state, int64_t began,
+                                  int64_t lookups)
 {
     const int64_t ns = state->now - began;
     drive->lookup_bins[fs_histogram_bin((uint64_t)ns)] += (uint64_t)lookups;
@@ -226,7 +228,6 @@ int fs_drive_run(const struct fs_drive *drive, struct fs_drive_state *state, int
         else
             pass(&moving, due);
     }
-    fill_hole(drive, &moving);
     *state = moving;
     return moving.lookups < lookups ? -ERANGE : 0;
 }

@@ -29,6 +29,19 @@ static void free_buffers(struct fs_drive *drive, struct fs_drive_state *state)
     free(drive->free_reads), free(drive->free_groups), free(drive->read_bins), free(drive->lookup_bins), free(state);
 }
 
+/* Reads in flight over time: those of complete reads, and of the others so far. */
+static int counts_time(const struct fs_drive *drive, const struct fs_drive_state *state)
+{
+    int64_t sum = state->read_sum;
+    for (int64_t slot = 0; slot < drive->max_reads; slot++) {
+        int flies = 1;
+        for (int64_t at = state->in_flight; at < drive->max_reads; at++)
+            flies = flies && drive->free_reads[at] != slot;
+        sum += flies ? state->now - drive->reads[slot].sent : 0;
+    }
+    return sum == state->in_flight_ns;
+}
+
 /* One run and one in pieces come to the same, and no station serves more than its time allows. */
 int check_drive(void)
 {
@@ -50,8 +63,9 @@ int check_drive(void)
         .wake = times[0], .read = times[1], .group = times[2], .delay = times[3], .sense = times[4],
         .jitter = times[5] < times[4] ? times[5] : times[4], .bus = times[6], .link = times[7],
         .dies = 1 + (int64_t)draw(9), .channels = 1 + (int64_t)draw(4), .seed = draw(UINT64_MAX),
-        .pages = pages, .ends = ends, .lookups = lookups, .groups = groups, .max_reads = 1 + (int64_t)draw(draw(2) ? 4 : 70),
-        .max_groups = draw(2) ? 1 + (int64_t)draw(4) : INT32_MAX, .rate = draw(2) ? 0 : 1e4 * (double)(1 + draw(100000)),
+        .pages = pages, .ends = ends, .lookups = lookups, .groups = groups,
+        .max_reads = 1 + (int64_t)draw(draw(2) ? 4 : 70), .max_groups = draw(2) ? 1 + (int64_t)draw(4) : INT32_MAX,
+        .rate = draw(2) ? 0 : 1e4 * (double)(1 + draw(100000)),
     };
     struct fs_drive pieces = whole;
     struct fs_drive_state *one = buffers(&whole), *many = buffers(&pieces);
@@ -61,7 +75,7 @@ int check_drive(void)
     good = good && fs_drive_run(&pieces, many, until) == 0 && memcmp(one, many, sizeof *one) == 0;
     good = good && memcmp(whole.read_bins, pieces.read_bins, FS_HISTOGRAM_BINS * 8) == 0;
     good = good && memcmp(whole.lookup_bins, pieces.lookup_bins, FS_HISTOGRAM_BINS * 8) == 0;
-    good = good && one->lookups >= until && one->reads + one->in_flight == one->sent;
+    good = good && counts_time(&whole, one) && one->lookups >= until && one->reads + one->in_flight == one->sent;
     good = good && one->now >= one->reads * whole.link && one->now * whole.channels >= one->reads * whole.bus;
     good = good && one->now * whole.dies >= one->reads * (whole.sense - whole.jitter);
     whole.max_reads = 0;

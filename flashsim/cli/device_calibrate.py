@@ -43,8 +43,6 @@ def command(files: tuple[Path, ...], name: str | None, output: Path) -> None:
         )
     for key, figure in drive.parameters.items():
         click.echo(f"{key:<6} {figure.value:>9.4g}  {PARAMETERS[key][1]}")
-    if len({(point.in_flight, point.in_flight_unit) for point in drive.points}) < 3:
-        click.echo(
-            "note: 2 depths do not tell how a drive queues; a third, such as 8, would choose the model", err=True
-        )
+    if len({point.reads_in_flight for point in points}) == 2:
+        click.echo("note: 2 depths do not tell how a drive queues; a third between them, such as 8, would", err=True)
     click.echo(f"wrote {output}", err=True)

@@ -28,7 +28,7 @@ def _facts(drive) -> Iterator[str]:
 
     yield f"{drive.name}: {drive.title}"
     if drive.note:
-        yield drive.note.strip()
+        yield click.wrap_text(drive.note.strip(), 100)
     for key, source in drive.sources.items():
         yield f"source {key}: {source.text} ({source.date}){f' {source.url}' if source.url else ''}"
     for name, figure in drive.parameters.items():

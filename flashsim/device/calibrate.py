@@ -23,14 +23,14 @@ from flashsim.device.spec import Drive, Figure, Point, Source
 from flashsim.device.workload import Groups, limits
 from flashsim.errors import UsageError
 
-_READS = 6_000  # of a prediction while fitting
-_GROUPS = 4
+_READS, _GROUPS = 6_000, 2  # of a prediction while fitting, at least
+_DRAINS = 100  # reads of a group for each in flight, from which on its end does not matter
 _SHARES = (0.65, 0.35, 0.5, 0.8, 0.95)  # of the latency, the die's; first the middle of the presets with dies
 _PULL = 0.05  # toward that, for what few noisy points hardly tell: noise of 2 % over a spread of 40 %
 _PARALLEL = 8  # reads that a drive of flash serves at a time, at least; a queue's (w + h) / h is about 5
 _DOUBT = 2  # so much larger may the sum of squares be of the family which that makes likely
 _GROUP_US, _GROUP_LEAST_US = 1.0, 0.1  # first guess of a host's cost a group; what counts as none
-_FIRST_STEP, _LAST_STEP = 0.2, 0.002  # of a search, in log
+_FIRST_STEP, _ROUGH_STEP, _LAST_STEP = 0.2, 0.015, 0.002  # of a search, in log
 
 
 class Family(NamedTuple):
@@ -74,15 +74,27 @@ def calibrate(points: Sequence[Measured], name: str, source: Source) -> Drive:
 
     With three depths or more the best family is taken; with two, ``queue`` where each read more in flight adds an
     eighth of a lone read's latency or more, else ``flash``. A cost of the host a group (hl_us) is fitted too where
-    groups of several sizes were measured. Raises UsageError for fewer than two depths.
+    groups of several sizes were measured. Raises UsageError for fewer than two depths, and for what no drive does.
     """
     depths = len({point.reads_in_flight for point in points})
     if depths < 2:
         raise UsageError(f"{depths} depth in {len(points)} points: 2 are needed at least, such as 1 and 64 in flight")
+    for point in points:
+        if not 1e-7 <= point.reads_in_flight / point.reads_per_s <= 1:
+            rate, reads = point.reads_per_s, point.reads_in_flight
+            raise UsageError(
+                f"{rate:,.4g} reads/s with {reads} in flight: no drive takes under 0.1 us or over 1 s a read"
+            )
     alone, each = _line(points)
     loads = [_load(point) for point in points]
-    fits = [_fitted(family, alone, 1 / each, points, loads) for family in _families(depths, alone / each)]
-    _, parameters = min(fits, key=lambda fit: fit[0])
+    start = [alone, 1 / each]
+    if len({point.reads_per_group for point in points}) > 1:
+        start.append(_GROUP_US)
+    losses = [_Loss(family, points, loads) for family in _families(depths, alone / each)]
+    roughly = [(*_search(loss, start, _FIRST_STEP, _ROUGH_STEP), loss) for loss in losses]
+    _, values, loss = min(roughly, key=lambda found: found[0])
+    _, values = _search(loss, values, _ROUGH_STEP, _LAST_STEP)
+    parameters = loss.parameters(values)
     made = []
     for point, load in zip(points, loads, strict=True):
         modelled = load.reads_per_s(_drive(parameters))
@@ -109,7 +121,7 @@ class _Load(NamedTuple):
 def _load(point: Measured) -> _Load:
     """Groups of the size of the point's, on pages drawn at random."""
     max_reads, max_groups = limits(point.mode, point.in_flight_unit, point.in_flight)
-    size = point.reads_per_group
+    size = min(point.reads_per_group, _DRAINS * point.reads_in_flight)
     count = max(_GROUPS, _READS // size)
     pages = np.random.default_rng(0).integers(0, 2**32, count * size, dtype=np.uint32)
     ends = np.arange(1, count + 1, dtype=np.int64) * size
@@ -126,27 +138,29 @@ def _line(points: Sequence[Measured]) -> tuple[float, float]:
     return max(float(alone), least / 100), max(float(each), least / 1000)
 
 
-def _fitted(family: Family, alone: float, cap: float, points, loads) -> tuple[float, dict[str, float]]:
-    """(sum of squares with its doubt, parameters) of the best values of ``family``."""
-    grouped = len({point.reads_per_group for point in points}) > 1
+class _Loss(NamedTuple):
+    """The sum of squares of a family with its doubt, of latency (us), cap (reads/us) and maybe hl_us."""
 
-    def parameters(values: Sequence[float]) -> dict[str, float]:
+    family: Family
+    points: Sequence[Measured]
+    loads: Sequence[_Load]
+
+    def parameters(self, values: Sequence[float]) -> dict[str, float]:
         latency, cap, *group = values
-        return family.parameters(latency, cap) | ({"hl_us": group[0]} if group and group[0] >= _GROUP_LEAST_US else {})
+        costly = group and group[0] >= _GROUP_LEAST_US
+        return self.family.parameters(latency, cap) | ({"hl_us": group[0]} if costly else {})
 
-    def loss(values: Sequence[float]) -> float:
-        drive = _drive(parameters(values))
-        ratios = [load.reads_per_s(drive) / point.reads_per_s for load, point in zip(loads, points, strict=True)]
-        return family.doubt * (family.pull**2 + sum(math.log(ratio) ** 2 for ratio in ratios))
-
-    best, values = _search(loss, [alone, cap, *([_GROUP_US] if grouped else [])])
-    return best, parameters(values)
+    def __call__(self, values: Sequence[float]) -> float:
+        drive = _drive(self.parameters(values))
+        pairs = zip(self.loads, self.points, strict=True)
+        off = sum(math.log(load.reads_per_s(drive) / point.reads_per_s) ** 2 for load, point in pairs)
+        return self.family.doubt * (off + self.family.pull**2)
 
 
-def _search(loss: Callable[[Sequence[float]], float], values: list[float]) -> tuple[float, list[float]]:
-    """Lowest loss and where: each value up and down by a factor, which shrinks when none helps."""
-    best, step = loss(values), _FIRST_STEP
-    while step > _LAST_STEP:
+def _search(loss: _Loss, values: list[float], step: float, least: float) -> tuple[float, list[float]]:
+    """Lowest loss and where: each value up and down by a factor, which shrinks from exp(step) when neither helps."""
+    best = loss(values)
+    while step > least:
         improved = False
         for at in range(len(values)):
             for factor in (math.exp(step), math.exp(-step)):

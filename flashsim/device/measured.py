@@ -112,7 +112,7 @@ def _of_replay(facts: dict[str, Any]) -> Iterator[Measured]:
             continue
         mode, unit = row["mode"], row["in_flight_unit"]
         lookups = chunk if MODES[mode].chunked else 1
-        in_flight, each, rate = int(row["in_flight"]), float(row["reads_per_lookup"]), float(row["reads_per_s"])
+        in_flight, each, rate = int(row["in_flight"]), row["reads_per_lookup"], float(row["reads_per_s"])
         limits(mode, unit, in_flight)
-        if rate > 0:
+        if rate > 0 and each is not None:  # no lookup ended, else
             yield Measured(in_flight, unit, mode, round(each, 2), lookups, int(row.get("page_bytes", 4096)), rate)

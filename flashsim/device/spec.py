@@ -36,7 +36,7 @@ CONFIDENCES = {
 }
 
 
-class Source(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class Source(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
     """date: when it was published, or seen."""
 
     text: str

@@ -16,13 +16,11 @@ import numpy as np
 from flashsim import layout, open_tokens, trace_ids
 from flashsim.cache.engine import sweep_of
 from flashsim.cache.lru import LruSweep
-from flashsim.device.spec import load_drive
 from flashsim.kernels import backend
-from flashsim.kernels.drive import DriveRun
 from tests.bench import peers
+from tests.bench.drive import drive
 from tests.bench.measure import interleaved, machine
 from tests.bench.replay import replay
-from tests.kernels.drive_reference import Drive
 
 
 def addresses(stream, tokens: int, rounds: int) -> None:
@@ -174,39 +172,6 @@ def stamps(stream, tokens: int, rounds: int) -> None:
     for name in ("fill", "check"):
         ratios = (f"{taken[peer].median / taken[name].median:.2f}" for peer in ("copy", "crc"))
         print(f"| {name} | {taken[name].rate(len(block) // 1000)} | {' | '.join(ratios)} |")
-
-
-def drive(stream, tokens: int, rounds: int) -> None:
-    """The model of a drive against the plain Python that it is tested by, which does a twentieth."""
-    _, trace = _trace(stream, tokens)
-    ends = np.arange(2, len(trace) + 1, 2)
-    load = trace, ends, np.ones(len(ends), np.int64)
-    print(f"\n{len(trace):,} reads of pagegram-S4-20B, 2 a lookup; equal times to the last ns\n")
-    print("| drive | in flight | C, M reads/s | numba, M reads/s | plain Python | C x | numba x |\n" + "|---" * 7 + "|")
-    for name in ("nvmevirt-970pro", "virtio-blk"):
-        for in_flight in (1, 16, 64, 256):
-            _drive_row(name, in_flight, load, rounds)
-
-
-def _drive_row(name: str, in_flight: int, load: tuple, rounds: int) -> None:
-    stations, (trace, ends, lookups) = load_drive(name).stations(), load
-    plain = Drive(stations, *(array.tolist() for array in load), in_flight, 2**31, 0)
-    part, results = len(ends) // 20, {}
-
-    def ours(kernel: str) -> None:
-        run = DriveRun(stations, trace, ends, lookups, in_flight)
-        results[kernel] = []
-        for until in (part, len(ends)):
-            backend(kernel).drive_run(run, until)
-            results[kernel].append(run.state["now"][0])
-
-    taken = interleaved(rounds, c=lambda: ours("c"), numba=lambda: ours("numba"))
-    once = interleaved(1, warm=False, plain=lambda: plain.run(part))["plain"]
-    assert results["c"] == results["numba"] and results["c"][0] == plain.now
-    slow = plain.sent / once.median / 1e6
-    ratios = " | ".join(f"{len(trace) / timing.median / 1e6 / slow:.0f}" for timing in taken.values())
-    speeds = " | ".join(timing.rate(len(trace)) for timing in taken.values())
-    print(f"| {name} | {in_flight} | {speeds} | {slow:.3f} | {ratios} |", flush=True)
 
 
 def _trace(stream, tokens: int) -> tuple:

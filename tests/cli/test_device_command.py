@@ -21,7 +21,8 @@ def test_show(flashsim):
     assert (code, err) == (0, "")
     assert "s_us                34  C, fit: a die, for a read" in out and "source report: PageGram report" in out
     assert "238,000 reads/s  B, report" in out and "knee 17.6 in flight" in out
-    rows = {int(line.split()[0]): line.split() for line in out.splitlines() if line.strip()[:1].isdigit()}
+    table = out[out.index("in flight     reads/s") :].splitlines()[1:]
+    rows = {int(line.split()[0]): line.split() for line in table}
     assert sorted(rows) == [1, 2, 4, 8, 16, 32, 64, 128, 256]
     assert rows[1] == ["1", "16,667", "60.0", "60.2", "16,667", "16,667"]
     simulated, formula, bound = (float(rows[64][at].replace(",", "")) for at in (1, 4, 5))

@@ -71,6 +71,12 @@ def test_one_depth_is_too_few():
         calibrate([point(QUEUE, 8), point(QUEUE, 8, reads=2)], "found", SOURCE)
 
 
+@pytest.mark.parametrize("rate", [1.9, 3e8])
+def test_rates_of_no_drive_are_refused(rate):
+    with pytest.raises(UsageError, match=r"reads/s with 2 in flight: no drive takes"):
+        calibrate([point(QUEUE, 8), point(QUEUE, 2)._replace(reads_per_s=rate)], "found", SOURCE)
+
+
 def fio_job(iops, group=0, **options):
     return {"jobname": "a", "groupid": group, "job options": options, "read": {"iops": iops, "lat_ns": {"mean": 1.0}}}
 
@@ -111,6 +117,7 @@ def test_a_replay(tmp_path):
         row(mode="decode", in_flight=8, in_flight_unit="lookups"),
         row(mode="prefill", reads_per_lookup=1.5),
         row(source="model"), row(cache_bytes=1 << 30), row(rate=1000.0), row(reads_per_s=0.0),
+        row(reads_per_lookup=None),
     ]  # fmt: skip
     facts = {"kind": "replay", "asked": {"chunk": 512}, "points": rows}
     found = measured([written(tmp_path / "replay.json", facts)])

@@ -119,14 +119,14 @@ def test_the_report():
     assert bounds(made).latency_us == 60
 
 
-@pytest.mark.parametrize("name", ["p3700-800g", "micron9100max-2.4t", "optane-p4800x", "pcie4-consumer"])
+@pytest.mark.parametrize("name", ["p3700-800g", "micron9100max-2.4t", "optane-p4800x", "pcie4-consumer", "virtio-blk"])
 def test_presets_go_through_what_was_measured(name):
     made = load_drive(name)
     points = [point for point in made.points if point.confidence == "A"]
     assert len(points) >= 2
     for point in points:
         found = stream(made, point.in_flight)
-        assert found.reads_per_s == pytest.approx(point.reads_per_s, rel=0.04)
+        assert found.reads_per_s == pytest.approx(point.reads_per_s, rel=0.05)
 
 
 def test_seeds_and_backends():

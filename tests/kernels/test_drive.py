@@ -1,6 +1,7 @@
 """The model of a drive: C, numba and the plain reference agree to the last nanosecond, and it obeys what must hold."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,5 +78,40 @@ def test_three_ways(stations, load, max_reads, max_groups, rate, first, more):
     assert state["in_flight_ns"] == state["read_sum"] + sum(plain.now - sent for sent, *_ in plain.in_flight.values())
 
 
-def one_a_group(reads, count=1000):
-    return np.arange(count * reads, dtype=np.uint32), np.arange(1, count + 1) * reads, np.ones(count, np.int64)
+def singles(count=1000):
+    """Lookups of a read each."""
+    return np.arange(count, dtype=np.uint32), np.arange(1, count + 1), np.ones(count, np.int64)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_simulated_time_ends(name):
+    run = DriveRun(Stations(delay=2**31 - 1), *singles(), 1)
+    with pytest.raises(ValueError, match=r"2\^46 ns of simulated time.* after 32,7.. lookups"):
+        backend(name).drive_run(run, 100_000)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"stations": Stations(sense=-1)}, "sense -1: 0 to"),
+        ({"stations": Stations(sense=5, jitter=6)}, "jitter 6: 0 to 5"),
+        ({"stations": Stations(dies=0)}, "dies 0: 1 to"),
+        ({"stations": Stations(seed=2**64)}, "seed 1844"),
+        ({"max_reads": 0}, "0 reads and"),
+        ({"max_reads": 4097}, "4097 reads and"),
+        ({"max_groups": 0}, "0 groups in flight"),
+        ({"rate": float("nan")}, "at rate nan"),
+        ({"ends": np.arange(1000)[::-1].copy()}, "ends rise from 0 to 1000 pages, not from 999 to 0"),
+        ({"ends": np.arange(2, 1002)}, "not from 2 to 1001"),
+        ({"lookups": np.zeros(1000, np.int64)}, "nothing to run"),
+        ({"lookups": np.ones(999, np.int64)}, "nothing to run"),
+        ({"lookups": np.full(1000, -1)}, "-1 to -1 lookups a group"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(changes, message):
+    pages, ends, lookups = singles()
+    usual = {"stations": Stations(sense=9), "pages": pages, "ends": ends, "lookups": lookups, "max_reads": 8}
+    with pytest.raises(ValueError, match=message):
+        DriveRun(**usual | changes)
+    with pytest.raises(TypeError, match="expected a 1-D uint32 array"):
+        DriveRun(**usual | {"pages": pages.astype(np.int64)})

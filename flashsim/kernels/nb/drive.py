@@ -208,7 +208,6 @@ def _run(work, stations, states, max_reads, max_groups, rate, until):
             _happen(work, stations[0], state)
         else:
             _pass(state, due)
-    _fill_hole(work.heap, state)
     return state.lookups >= until
 
 
