@@ -1,8 +1,9 @@
 /* csim: the compiled kernels of flashsim. One public header, prefix fs_.
  *
  * Contract of every function: returns >= 0 (a count, or 0) or -errno; never prints, exits, or keeps globals; the caller
- * owns every buffer; nothing is allocated here. Each kernel has a numba twin of the same name in
- * flashsim/kernels/nb/ and a plain-Python reference in tests/reference.py, and all three agree to the last bit.
+ * owns every buffer; nothing is allocated here, but for what fs_replay_open makes and fs_replay_close frees. Each kernel
+ * has a numba twin of the same name in flashsim/kernels/nb/ and a plain-Python reference in tests/reference.py, and all
+ * three agree to the last bit; the replay, which reads from a drive, has neither.
  *
  * The lines between the two BINDING marks are also what the Python binding is generated from: plain C
  * declarations only.
@@ -155,9 +156,9 @@ struct fs_lru {
     uint32_t lanes;        /* capacities in use, 1 .. FS_LRU_LANES */
     uint64_t capacity[16]; /* pages, increasing, each >= 1 */
     uint64_t pages;        /* every id is below this */
-    uint64_t slots;        /* a multiple of 64, at least pages + 256, below 2^31 */
+    uint64_t slots;        /* a multiple of 128, at least pages + 256, below 2^31 */
     uint32_t *last;        /* [pages] 1 + slot of the page's newest access, 0 = never touched */
-    uint64_t *live;        /* [slots / 64] one bit a slot; exact above the smallest tau */
+    uint64_t *live;        /* [slots / 64] one bit a slot; exact from the smallest tau to now */
     uint32_t *ranks;       /* [slots / 64] scratch of the renumbering */
 
     uint64_t misses[16];   /* misses so far, by capacity */
@@ -168,7 +169,6 @@ struct fs_lru {
     int32_t bound[16];     /* what tau cannot pass before the next settling; and what follows from it: */
     uint32_t scanned[16];  /* words below bound */
     int32_t room[16];      /* live slots in [tau, scanned * 64) */
-    uint32_t classes[17];  /* accesses since the last settling that missed in exactly c caches */
 };
 
 /* trace: `count` page ids in access order. classes: NULL, or one byte a reference for the number of capacities it
@@ -217,7 +217,7 @@ struct fs_policy {
     uint64_t capacity; /* pages */
     uint64_t pages;    /* every id is below this */
     uint64_t slots;    /* records of `slot` */
-    uint32_t *page;    /* [pages][fields] a record for each page */
+    uint32_t *page;    /* [pages][fields] a record for each page, zero as long as the page was never read */
     uint32_t *slot;    /* [slots][fields] records of queues and rings */
     int64_t *reg;      /* [32] registers: reg[0] counts misses, the rest are the policy's */
 };
@@ -242,6 +242,202 @@ int fs_wtinylfu_run(struct fs_policy *policy, const uint32_t *trace, int64_t cou
  * used each page is linked to now. last: [pages], zeroed at first. */
 int fs_min_run(struct fs_policy *policy, const uint32_t *uses, int64_t count, uint8_t *missed);
 int fs_next_use(const uint32_t *trace, int64_t count, uint64_t pages, uint32_t *last, uint32_t *uses, int64_t first);
+
+/* ---- stamp.c: pages that prove what they are -----------------------------------------------------------------------
+ *
+ * A target of replays is filled with stamps of FS_STAMP_BYTES: stamp `number` stands at byte number * FS_STAMP_BYTES and
+ * holds its number, the target's seed, a checksum and bytes that do not compress. The form is in stamp.h, which also has
+ * what a loop needs to check one page.
+ */
+enum {
+    FS_STAMP_GOOD = 0,
+    FS_STAMP_ZERO = 1,       /* nothing but zeros: a hole, trimmed, or never written */
+    FS_STAMP_FOREIGN = 2,    /* no stamp */
+    FS_STAMP_DAMAGED = 3,    /* a stamp whose checksum is wrong */
+    FS_STAMP_OTHER_SEED = 4, /* a sound stamp of another target */
+    FS_STAMP_OTHER_PAGE = 5  /* a sound stamp of this target with another number */
+};
+enum { FS_STAMP_BYTES = 4096 };
+
+/* block: `pages` stamps, numbered from `first`. Returns 0 or -EINVAL. */
+int fs_stamp_fill(uint8_t *block, uint64_t first, int64_t pages, uint64_t seed);
+
+/* states: [pages] receives the FS_STAMP_ state of each. Returns how many are not good, or -EINVAL. */
+int64_t fs_stamp_check_pages(const uint8_t *block, uint64_t first, int64_t pages, uint64_t seed, uint8_t *states);
+
+/* ---- target.c: what the kernel says of a file that is to be read past the page cache ------------------------------*/
+
+/* Alignments of direct I/O by statx (Linux 6.1): memory, offset receive bytes, 0 where direct I/O is not supported.
+ * Returns 1, 0 where the file system does not tell (it reads through the page cache), or -errno. */
+int fs_dio_align(int fd, uint32_t *memory, uint32_t *offset);
+
+/* How many pages of the file are in the page cache, by cachestat (Linux 6.5), or -errno. */
+int64_t fs_cached_pages(int fd);
+
+/* Allocates the first `bytes` of the file, which become its size if it was smaller; 0 or -errno. posix_fallocate would
+ * write them where the file system cannot allocate. */
+int fs_allocate(int fd, int64_t bytes);
+
+/* ---- io.c: the page reads of a trace, sent to a file or block device ------------------------------------------------
+ *
+ * A group is what is sent and waited for together: one token, or one chunk of tokens. Groups start in order, and their
+ * reads are sent in order, while at most max_reads reads and max_groups groups are in flight; a group is in flight from
+ * its first read sent to its last complete, and one without reads completes as it starts. Past the last group comes the
+ * first again. With a rate, group g is due (lookups before it) / rate after the first slice began, and not sent before.
+ *
+ * Latency of a read: sent to complete. Of a lookup: its group's, from the first read sent (or, with a rate, from when
+ * the group was due) to the last complete; each of a group's lookups counts. Times are stamped once for the reads that
+ * are sent together, before they are, and once for those that are found complete together.
+ */
+enum {
+    FS_HISTOGRAM_BINS = 1856,   /* 64 an octave: see histogram.h */
+    FS_REPLAY_READS = 4096,     /* most in flight */
+    FS_REPLAY_SLICE = 100000000 /* longest slice, ns */
+};
+
+/* Bits of notes: what the engine had to do without. */
+enum {
+    FS_NOTE_WORKERS = 1, /* threads: fewer workers than max_reads */
+    FS_NOTE_BUFFERS = 2, /* io_uring: buffers not registered (RLIMIT_MEMLOCK) */
+    FS_NOTE_FILE = 4,    /* io_uring: file not registered */
+    FS_NOTE_FLAGS = 8    /* io_uring: without DEFER_TASKRUN and SINGLE_ISSUER (Linux 6.1) */
+};
+
+struct fs_replay_plan {
+    const uint32_t *pages;   /* in the order they are sent */
+    const int64_t *ends;     /* [groups] group g's are pages[ends[g - 1]] .. pages[ends[g] - 1] */
+    const int64_t *lookups;  /* [groups] */
+    int64_t groups;
+    uint32_t page_bytes;     /* a multiple of 512, at most 1 MiB */
+    uint64_t base;           /* offset of page 0 in the target, bytes */
+    uint64_t fold;           /* page numbers are taken modulo this; 0 = as they are */
+    uint32_t max_reads;      /* 1 .. FS_REPLAY_READS */
+    uint32_t max_groups;     /* 0 = as many as it takes */
+    double rate;             /* lookups a second; 0 = as fast as the limits allow */
+    uint32_t verify;         /* the stamp of every n-th read is checked; 0 = none */
+    uint64_t seed;           /* of the stamps */
+};
+
+struct fs_histogram {
+    uint64_t bins[1856];
+    uint64_t count, sum, max; /* sum and max in ns */
+};
+
+/* All since the first slice began. */
+struct fs_replay_result {
+    uint64_t lookups, groups, reads, bytes; /* complete */
+    uint64_t in_flight;                     /* reads */
+    uint64_t in_flight_ns;                  /* reads in flight, summed over time */
+    uint64_t wall_ns, gap_ns;               /* to the end of this slice; of that, between slices */
+    uint64_t cpu_ns;                        /* of the process, inside slices */
+    uint64_t enters;                        /* system calls that sent or awaited reads */
+    uint64_t short_reads, retries;          /* gone on with; sent again after EINTR or EAGAIN */
+    uint64_t checked, bad;                  /* reads with stamps checked and found wrong; the first of those: */
+    uint64_t bad_number, bad_held;          /* number of its stamp, and the number that it holds */
+    int32_t bad_state;                      /* FS_STAMP_ */
+    uint32_t notes;                         /* FS_NOTE_ */
+    int32_t error;                          /* errno of the read that failed, ENODATA = past the end; or 0 */
+    uint64_t error_page, error_offset;
+    struct fs_histogram read, lookup; /* latencies */
+};
+
+/* What the engine `test` does wrong; NULL for every other. */
+struct fs_replay_faults {
+    int32_t open_error;  /* errno of fs_replay_open */
+    uint32_t every;      /* every n-th completion is faulty; 0 = none */
+    int32_t error;       /* its errno; 0 = a short read */
+    uint32_t short_bytes;
+    uint64_t delay_ns;   /* from sent to complete; 0 = at once, in an order drawn with seed */
+    uint64_t seed;
+    uint64_t *events;    /* NULL, or receives a read's index in pages as it is sent, 2^63 + that as it completes */
+    int64_t events_room, events_count;
+};
+
+struct fs_replay;
+
+/* Engines by number from 0. NULL past the last one. */
+const char *fs_engine_name(int engine);
+/* 0, -EOPNOTSUPP = not built, or the -errno that its system calls give here. */
+int fs_engine_available(int engine);
+
+/* fd: the target, open for reading (with O_DIRECT for the drive itself). The plan's arrays and faults->events stay the
+ * caller's and must outlive the replay. Returns 0, -EINVAL for a bad plan, -ENOMEM, or what the engine answered. */
+int fs_replay_open(const struct fs_replay_plan *plan, int engine, int fd, struct fs_replay_faults *faults,
+                   struct fs_replay **opened);
+
+/* Goes on for max_ns (FS_REPLAY_SLICE at most). No group starts once max_lookups lookups have started since the first
+ * slice; when those are complete the slice ends. So max_lookups = 0 waits for what has been started. Slices are called
+ * by the thread that opened the replay. Returns 0 or -errno; result is filled in any case. */
+int fs_replay_slice(struct fs_replay *replay, int64_t max_ns, int64_t max_lookups, struct fs_replay_result *result);
+
+/* Waits for the reads in flight. */
+void fs_replay_close(struct fs_replay *replay);
+
+/* ---- drive.c: a drive that is not there, reads as customers of a queueing network ------------------------------------
+ *
+ * The same groups under the same limits as in io.c, on simulated time from 0. A read passes, first come first served:
+ *
+ *   host      one server: `read` ns a read, and `group` ns more for the first of its group. It works in batches: idle or
+ *             done with a batch, it first takes `wake` ns, and what is sent by then belongs to the batch.
+ *   delay     `delay` ns, for any number of reads at once
+ *   die       `sense` ns -+ up to `jitter`, drawn evenly by read number; a page lies on die d(page)
+ *   channel   `bus` ns, channel (die modulo channels)
+ *   link      `link` ns, one for all
+ *
+ * with z = mix13(seed ^ page): d = (z >> 32) * dies >> 32, and for the n-th read, n from 0, z = mix13(seed + n * golden):
+ * sense - jitter + ((z >> 32) * (2 * jitter + 1) >> 32), golden = 0x9E3779B97F4A7C15. A station of 0 ns is not there.
+ * Times are whole ns. Of events at one time the one with the smaller (step, slot) comes first: die, channel, link; a slot
+ * is the place of a read in `reads`. Reads are sent after every event, and when their group is due.
+ */
+struct fs_drive_read {
+    int64_t sent, group, channel; /* group: its place in begun */
+};
+
+struct fs_drive_group {
+    int64_t began, lookups, left;
+};
+
+struct fs_drive {
+    int64_t wake, read, group, delay, sense, jitter, bus, link; /* ns, each below 2^31; jitter <= sense */
+    int64_t dies, channels;
+    uint64_t seed;
+
+    const uint32_t *pages; /* as in fs_replay_plan, and so are the next six */
+    const int64_t *ends;
+    const int64_t *lookups;
+    int64_t groups;
+    int64_t max_reads;
+    int64_t max_groups;
+    double rate;
+
+    int64_t *die_free;             /* [dies] when the last read sent to it is done; zeroed */
+    int64_t *channel_free;         /* [channels] zeroed */
+    uint64_t *heap;                /* [max_reads] */
+    struct fs_drive_read *reads;   /* [max_reads] */
+    struct fs_drive_group *begun;  /* [max_reads] groups in flight */
+    int64_t *free_reads;           /* [max_reads] 0, 1, 2 ...: the places in reads that are free from in_flight on */
+    int64_t *free_groups;          /* [max_reads] likewise in begun */
+    uint64_t *read_bins;           /* [FS_HISTOGRAM_BINS] latencies; zeroed */
+    uint64_t *lookup_bins;
+};
+
+/* Zeroed at first. Times in ns. */
+struct fs_drive_state {
+    int64_t now;
+    int64_t lookups, groups, reads;     /* complete */
+    int64_t in_flight, groups_in_flight;
+    int64_t in_flight_ns;               /* reads in flight, summed over time */
+    int64_t read_sum, read_max, lookup_sum, lookup_max;
+    int64_t started, sent;              /* lookups and reads */
+    int64_t next_group, next_read, end; /* to start; to send, and where its group ends */
+    int64_t sending;                    /* the place in begun of the group that next_read belongs to */
+    int64_t host_free, gate, link_free; /* gate: until when a read joins the host's batch */
+    int64_t hole;                       /* 1 = the first key of the heap is past and may be overwritten */
+};
+
+/* Goes on until `lookups` lookups are complete since the first call. Returns 0, -EINVAL for what is out of range or a
+ * trace without lookups, or -ERANGE when 2^46 ns (19 hours) have passed. */
+int fs_drive_run(const struct fs_drive *drive, struct fs_drive_state *state, int64_t lookups);
 
 /* BINDING END */
 #endif

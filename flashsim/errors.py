@@ -21,3 +21,9 @@ class DataError(FlashsimError):
     """A file given as input is not what it is said to be: truncated, of another format, out of range."""
 
     exit_code = 3
+
+
+class DriveError(FlashsimError):
+    """A file or drive failed while it was read for a measurement."""
+
+    exit_code = 4

@@ -203,3 +203,35 @@ def pages_of_rows(plan, tokens):
                 touched = (*range(start, start + size, 512), start + size - 1)  # no page is shorter
                 pages += sorted({byte // plan.page_bytes for byte in touched})
         yield pages
+
+
+def xxh64(data: bytes, seed: int) -> int:
+    """XXH64 of whole stripes of 32 bytes, from the xxHash specification 0.1.1."""
+    p1, p2, p3, p4 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63
+
+    def rotated(x, by):
+        return (x << by | x >> (64 - by)) & MASK
+
+    def round_of(lane, word):
+        return rotated((lane + word * p2) & MASK, 31) * p1 & MASK
+
+    lanes = [(seed + start) & MASK for start in (p1 + p2, p2, 0, -p1)]
+    for at in range(0, len(data), 32):
+        words = [int.from_bytes(data[at + 8 * k : at + 8 * k + 8], "little") for k in range(4)]
+        lanes = [round_of(lane, word) for lane, word in zip(lanes, words, strict=True)]
+    h = sum(rotated(lane, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True)) & MASK
+    for lane in lanes:
+        h = ((h ^ round_of(0, lane)) * p1 + p4) & MASK
+    h = (h + len(data)) & MASK
+    h = (h ^ (h >> 33)) * p2 & MASK
+    h = (h ^ (h >> 29)) * p3 & MASK
+    return h ^ (h >> 32)
+
+
+def stamp(number: int, seed: int) -> bytes:
+    """The stamp ``number`` of a target, as csim/stamp.h describes it."""
+    key = mix13((mix13(seed) + number) & MASK)
+    words = (mix13((key + (i + 1) * 0x9E3779B97F4A7C15) & MASK) for i in range(508))
+    rest = b"".join(word.to_bytes(8, "little") for word in words)
+    header = (int.from_bytes(b"simPage1", "little"), number, seed, xxh64(rest, key))
+    return b"".join(word.to_bytes(8, "little") for word in header) + rest

@@ -19,5 +19,9 @@ int check_match(void);
 int check_stack(void);
 int check_policies(void);
 int check_queues(void);
+int check_target(void);
+int check_drive(void);
+int check_replay(void);
+int check_drive(void);
 
 #endif

@@ -8,6 +8,7 @@ import click
 # command -> (module under flashsim.figures, one line of help)
 FIGURES = {
     "fig4a": ("fig4a", "Reads/token against cache size, from the CSV of `sweep-cache` with one policy."),
+    "fig4b": ("fig4b", "Lookups/s against reads in flight, from the CSV of `replay`."),
     "policies": ("policies", "Policies beside one another, from the CSV of `sweep-cache` with several."),
     "curve": ("curve", "Reads/token at every cache size, from the CSV of `curve`."),
     "cold-start": ("cold_start", "Reads/token by window, from the CSV of `cold-start`."),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import click
 
 from flashsim.errors import UsageError
-from flashsim.units import parse_count
+from flashsim.units import parse_bytes, parse_count
 
 _EOT_LOOKED_FOR = 4_000_000  # tokens in which an EOT id should come up
 
@@ -33,6 +33,20 @@ class Count(click.ParamType):
             return value
         try:
             return parse_count(value)
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Size(click.ParamType):
+    """A size in bytes such as 4096B, 64MiB or 1.5GiB."""
+
+    name = "size"
+
+    def convert(self, value, param, ctx) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return parse_bytes(value)
         except UsageError as error:
             self.fail(str(error), param, ctx)
 

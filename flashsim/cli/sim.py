@@ -5,21 +5,12 @@ from pathlib import Path
 import click
 
 from flashsim.cli.layout_options import Listed, backend
+from flashsim.cli.options import Size
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes, parse_count
 
 _KIND = "simulation"  # in the JSON beside the CSV
 _PAGE_BYTES = 4096
-
-
-class _Size(click.ParamType):
-    name = "size"
-
-    def convert(self, value, param, ctx) -> int:
-        try:
-            return value if isinstance(value, int) else parse_bytes(value)
-        except UsageError as error:
-            self.fail(str(error), param, ctx)
 
 
 @click.command()
@@ -34,7 +25,7 @@ class _Size(click.ParamType):
     help="Capacities in pages.  [default: doubling, the last 10 up to all pages]",
 )  # fmt: skip
 @click.option("--cache", "caches", type=Listed("SIZE,...", parse_bytes), default=(), help="Capacities in bytes.")
-@click.option("--page", "page_bytes", type=_Size(), help="Bytes of a page.  [default: what the trace says, else 4KiB]")
+@click.option("--page", "page_bytes", type=Size(), help="Bytes of a page.  [default: what the trace says, else 4KiB]")
 @click.option(
     "--policy", "policies", type=Listed("NAME,...", str), default="lru", show_default=True,
     help="Replacement policies: lru, fifo, clock, clock2, sieve, s3fifo, slru, 2q, arc, lfu, wtinylfu, random, and "

@@ -7,17 +7,19 @@ from pathlib import Path
 
 from flashsim.errors import DataError
 
-_TEXTS, _POSITIVE = (
-    ("corpus", "layout", "label", "unit", "policy"),
-    ("params", "cache_bytes", "capacity_pages", "tokens", "order", "heads"),
-)
+_TEXTS = (
+    "corpus", "layout", "label", "unit", "policy", "trace", "mode", "source", "drive", "engine", "in_flight_unit",
+    "flags",
+)  # fmt: skip
+_POSITIVE = ("params", "cache_bytes", "capacity_pages", "tokens", "in_flight", "lookups_per_s", "order", "heads")
 _NEWER = ("warm_pages",)  # columns that older tables lack, where it is 0
 # no buckets; nothing that collides, or 1 head
 _MAY_BE_EMPTY = ("S", "extra_heads", "p_another", "neighbours_relative")
 
 
-def read_table(csv: Path, needed: Sequence[str], of: str):
+def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = ()):
     """The DataFrame in ``csv``. needed: columns that have to be there, drawable in every row. of: what the CSV is of.
+    none: sizes among them that may be 0.
 
     Raises DataError naming what is wrong, and the row.
     """
@@ -36,7 +38,7 @@ def read_table(csv: Path, needed: Sequence[str], of: str):
     if missing or table.empty:
         raise DataError(f"{csv}: {len(table)} rows, without {', '.join(missing) or 'data'}: {hint}")
     for column in needed:
-        bad = table.index[[not _fits(column, value) for value in table[column]]]
+        bad = table.index[[not _fits(column, value, column in none) for value in table[column]]]
         if len(bad):
             value = table[column][bad[0]]
             raise DataError(f"{csv}: row {bad[0] + 1} has {column} {value!s}: {hint}, uncut")
@@ -49,7 +51,7 @@ def warm_start(table) -> list[str]:
     return [f"{held:,} {table['unit'].iloc[0]}s cached at the start"] if held else []
 
 
-def _fits(column: str, value) -> bool:
+def _fits(column: str, value, zero: bool) -> bool:
     """Whether a cell of the table can be drawn; an empty one is NaN, which only some columns may hold."""
     if column in _TEXTS:
         return isinstance(value, str)
@@ -59,4 +61,4 @@ def _fits(column: str, value) -> bool:
         return False
     if isnan(value):
         return column.removesuffix("_error").removesuffix("_closed") in _MAY_BE_EMPTY
-    return 0 < value < inf if column in _POSITIVE else 0 <= value < inf
+    return 0 < value < inf if column in _POSITIVE and not zero else 0 <= value < inf

@@ -1,6 +1,7 @@
 """The C kernels, called through cffi: one file for each group of them; ``binding.py`` has the compiled part."""
 
 from flashsim.kernels.c.address import mix_address
+from flashsim.kernels.c.drive import drive_run
 from flashsim.kernels.c.lru import Lru
 from flashsim.kernels.c.match import match
 from flashsim.kernels.c.place import place
@@ -20,6 +21,7 @@ from flashsim.kernels.c.policies import (
     wtinylfu_run,
 )
 from flashsim.kernels.c.stack import StackDistances
+from flashsim.kernels.c.stamp import stamp_check, stamp_fill
 from flashsim.kernels.c.tables import table_rows
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "arc_run",
     "clock2_run",
     "clock_run",
+    "drive_run",
     "fifo_run",
     "lfu_run",
     "match",
@@ -39,6 +42,8 @@ __all__ = [
     "s3fifo_run",
     "sieve_run",
     "slru_run",
+    "stamp_check",
+    "stamp_fill",
     "table_rows",
     "twoq_run",
     "wtinylfu_run",

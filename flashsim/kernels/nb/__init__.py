@@ -13,6 +13,7 @@ from flashsim.kernels.nb.address import mix_address
 from flashsim.kernels.nb.arc import arc_run
 from flashsim.kernels.nb.belady import min_run, next_use
 from flashsim.kernels.nb.clock import clock2_run, clock_run
+from flashsim.kernels.nb.drive import drive_run
 from flashsim.kernels.nb.fifo import fifo_run
 from flashsim.kernels.nb.lfu import lfu_run
 from flashsim.kernels.nb.lru import Lru
@@ -23,6 +24,7 @@ from flashsim.kernels.nb.s3fifo import s3fifo_run
 from flashsim.kernels.nb.sieve import sieve_run
 from flashsim.kernels.nb.slru import slru_run
 from flashsim.kernels.nb.stack import StackDistances
+from flashsim.kernels.nb.stamp import stamp_check, stamp_fill
 from flashsim.kernels.nb.tables import table_rows
 from flashsim.kernels.nb.twoq import twoq_run
 from flashsim.kernels.nb.wtinylfu import wtinylfu_run
@@ -33,6 +35,7 @@ __all__ = [
     "arc_run",
     "clock2_run",
     "clock_run",
+    "drive_run",
     "fifo_run",
     "lfu_run",
     "match",
@@ -44,6 +47,8 @@ __all__ = [
     "s3fifo_run",
     "sieve_run",
     "slru_run",
+    "stamp_check",
+    "stamp_fill",
     "table_rows",
     "twoq_run",
     "wtinylfu_run",

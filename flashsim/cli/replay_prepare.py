@@ -1,0 +1,56 @@
+"""``flashsim replay prepare``: a file or device filled with pages that a replay can verify."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from flashsim.cli.options import Size
+from flashsim.errors import UsageError
+
+
+@click.command("prepare")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--size", type=Size(), help="Bytes to fill, like 10GiB.")
+@click.option(
+    "--for", "trace", type=click.Path(path_type=Path), metavar="TRACE.npy",
+    help="In place of --size: as many as hold every page of this trace's table.",
+)  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the pages' content.")
+@click.option("--force", is_flag=True, help="Replace a file that is there, or write to a block device.")
+def command(file: Path, size: int | None, trace: Path | None, seed: int, force: bool) -> None:
+    """Fill FILE with stamped pages: 4,096 bytes each of their own number, a checksum, and data that does not compress.
+
+    The file grows as FILE.partial; what a killed run wrote is read back and gone on from. A device that is mounted,
+    partitioned or in use is refused even with --force.
+    """
+    from tqdm import tqdm
+
+    from flashsim.device.prepare import prepare
+    from flashsim.trace import Trace
+    from flashsim.units import format_bytes
+
+    if (size is None) == (trace is None):
+        raise UsageError("give 1 of --size and --for: how large a target is to be made")
+    if trace is not None:
+        facts = Trace.open(trace).facts
+        size = facts["ids_below"] * facts["unit_bytes"]
+
+    def note(text: str) -> None:
+        tqdm.write(f"note: {text}", file=sys.stderr)
+
+    try:
+        with tqdm(total=size, unit="B", unit_scale=True, unit_divisor=1024, disable=None, desc="prepare") as bar:
+            made = prepare(file, size, seed=seed, force=force, progress=bar.update, note=note)
+    except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            click.echo(err=True)  # off the line of "^C"
+        stays = f"what was written to {file} by now stays: the same command goes on from there"
+        click.echo(f"flashsim: error: interrupted (exit code 130): {stays}", err=True)
+        raise click.exceptions.Exit(130) from None
+    what = f"{made.path}: {format_bytes(made.size)}, {made.size // 4096:,} stamped pages, seed {made.seed}"
+    if made.kept == made.size and not made.seconds:
+        click.echo(f"{what}: already prepared")
+    else:
+        written = format_bytes(made.size - made.kept)
+        click.echo(f"{what}: {written} written in {made.seconds:.1f} s, {made.gb_per_s:.2f} GB/s")

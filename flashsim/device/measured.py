@@ -1,0 +1,118 @@
+"""Points to calibrate a drive by, from the JSON of a replay or of fio."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from flashsim.device.workload import GROUPS_MAX, MODES, limits
+from flashsim.errors import DataError, UsageError
+
+_SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")  # fio's engines that ignore iodepth
+_CHUNK = 2048  # tokens of a group of prefill, where a replay's JSON does not say
+
+
+class Measured(NamedTuple):
+    """One point. in_flight, in_flight_unit, mode: as in a replay. lookups_per_group: of what is waited for together."""
+
+    in_flight: int
+    in_flight_unit: str
+    mode: str
+    reads_per_lookup: float
+    lookups_per_group: int
+    page_bytes: int
+    reads_per_s: float
+
+    @property
+    def reads_per_group(self) -> int:
+        return max(1, round(self.reads_per_lookup * self.lookups_per_group))
+
+    @property
+    def reads_in_flight(self) -> int:
+        """At most, at a time."""
+        reads, groups = limits(self.mode, self.in_flight_unit, self.in_flight)
+        return reads if groups == GROUPS_MAX else min(reads, groups * self.reads_per_group)
+
+
+def measured(paths: Sequence[str | Path]) -> list[Measured]:
+    """The points in ``paths``, each the JSON of a replay or of fio (--output-format=json), by depth; of those that were
+    repeated the median. Raises DataError for a file that is neither, UsageError for one with nothing of use."""
+    found: dict[Measured, list[float]] = {}
+    for path in paths:
+        facts = _json(Path(path))
+        if "jobs" not in facts and "points" not in facts:
+            raise DataError(f"{path}: 0 of the keys 'jobs' (fio) and 'points' (flashsim replay): what made this JSON?")
+        try:
+            points = list(_of_fio(facts, path) if "jobs" in facts else _of_replay(facts))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(f"{path}: {type(error).__name__} {error} in 1 of its points: is it whole?") from None
+        if not points:
+            raise UsageError(f"{path}: 0 points that were measured at full speed, without a cache: measure some")
+        for point in points:
+            found.setdefault(point._replace(reads_per_s=0), []).append(point.reads_per_s)
+    sizes = sorted({point.page_bytes for point in found})
+    if len(sizes) > 1:
+        raise UsageError(f"reads of {sizes[0]:,} and {sizes[-1]:,} B: 1 drive is calibrated by reads of 1 size")
+    points = [point._replace(reads_per_s=median(rates)) for point, rates in found.items()]
+    return sorted(points, key=lambda point: (point.mode, point.reads_in_flight, point.reads_per_group))
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror} (errno {error.errno})") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not JSON (byte {error.start} is not UTF-8)") from None
+    try:
+        facts = json.loads(text[max(text.find("{"), 0) :])  # fio writes its notes before
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not JSON ({error}); fio writes it with --output-format=json --output=FILE") from None
+    if not isinstance(facts, dict):
+        raise DataError(f"{path}: 1 JSON value that is not an object: what made it?")
+    return facts
+
+
+def _of_fio(facts: dict[str, Any], path: str | Path) -> Iterator[Measured]:
+    """A point for each group of jobs, which run side by side. With group_reporting such a group is one entry."""
+    groups: dict[int, list] = {}
+    for job in facts["jobs"]:
+        groups.setdefault(job["groupid"], []).append(job)
+    for jobs in groups.values():
+        in_flight, rate, sizes = 0, 0.0, set()
+        for job in jobs:
+            options = facts.get("global options", {}) | job["job options"]
+            kind = options.get("rw", options.get("readwrite", "read"))
+            if kind != "randread":
+                raise UsageError(f"{path}: rw={kind} (1 job): lookups are random reads; measure with --rw=randread")
+            if options.get("direct") not in ("1", "") and options.get("buffered") != "0":
+                raise UsageError(f"{path}: 1 job without direct=1, so through the page cache: measure with --direct=1")
+            depth = 1 if options.get("ioengine", "psync") in _SYNCHRONOUS else int(options.get("iodepth", 1))
+            in_flight += depth * (int(options.get("numjobs", 1)) if len(jobs) == 1 else 1)
+            sizes.add(_bytes(options.get("bs", options.get("blocksize", "4k"))))
+            rate += float(job["read"]["iops"])
+        if len(sizes) > 1:
+            raise UsageError(f"{path}: {len(sizes)} block sizes side by side: measure one at a time")
+        if rate > 0:
+            yield Measured(in_flight, "reads", "stream", 1.0, 1, sizes.pop(), rate)
+
+
+def _bytes(text: str) -> int:
+    """A block size of fio: 4k, 4096."""
+    scale = {"k": 1024, "m": 1024**2}.get(text[-1:].lower(), 1)
+    return int(text if scale == 1 else text[:-1]) * scale
+
+
+def _of_replay(facts: dict[str, Any]) -> Iterator[Measured]:
+    """What was measured, not modelled, in closed loop and beyond no cache: behind one, groups are of many sizes."""
+    chunk = int(facts.get("asked", {}).get("chunk", _CHUNK))
+    for row in facts["points"]:
+        if row.get("source", "measured") != "measured" or row.get("rate") or row.get("cache_bytes"):
+            continue
+        mode, unit = row["mode"], row["in_flight_unit"]
+        lookups = chunk if MODES[mode].chunked else 1
+        in_flight, each, rate = int(row["in_flight"]), row["reads_per_lookup"], float(row["reads_per_s"])
+        limits(mode, unit, in_flight)
+        if rate > 0 and each is not None:  # no lookup ended, else
+            yield Measured(in_flight, unit, mode, round(each, 2), lookups, int(row.get("page_bytes", 4096)), rate)
