@@ -233,7 +233,7 @@ struct fs_replay_plan {
     uint64_t fold;           /* page numbers are taken modulo this; 0 = as they are */
     uint32_t max_reads;      /* 1 .. FS_REPLAY_READS */
     uint32_t max_groups;     /* 0 = as many as it takes */
-    double rate;             /* lookups a second; 0 = as fast as the limits allow */
+    double rate;             /* lookups a second, 1e-6 .. 1e12; 0 = as fast as the limits allow */
     uint32_t verify;         /* the stamp of every n-th read is checked; 0 = none */
     uint64_t seed;           /* of the stamps */
 };
