@@ -130,7 +130,8 @@ def row(**more):
 
 def test_a_replay(tmp_path):
     rows = [
-        row(repeat=1), row(repeat=2, reads_per_s=52e3), row(repeat=3, reads_per_s=70e3),
+        row(repeat=1), row(repeat=2, reads_per_s=52e3, reads_per_lookup=1.99), row(repeat=3, reads_per_s=70e3),
+        row(trace="another", reads_per_s=10e3),
         row(mode="decode", in_flight=8, reads_per_lookup=15.998),
         row(mode="decode", in_flight=8, in_flight_unit="lookups"),
         row(mode="prefill", reads_per_lookup=1.5),
@@ -140,9 +141,9 @@ def test_a_replay(tmp_path):
     facts = {"kind": "replay", "asked": {"chunk": 512}, "points": rows}
     found = measured([written(tmp_path / "replay.json", facts)])
     assert [(each.mode, each.in_flight, each.reads_in_flight, each.reads_per_group) for each in found] == [
-        ("decode", 8, 8, 16), ("decode", 8, 16, 2), ("prefill", 4, 4, 768), ("stream", 4, 4, 2),
+        ("decode", 8, 8, 16), ("decode", 8, 16, 2), ("prefill", 4, 4, 768), ("stream", 4, 4, 2), ("stream", 4, 4, 2),
     ]  # fmt: skip
-    assert found[-1].reads_per_s == 52e3 and found[2].lookups_per_group == 512
+    assert [each.reads_per_s for each in found[-2:]] == [52e3, 10e3] and found[2].lookups_per_group == 512
 
 
 @pytest.mark.parametrize(
