@@ -2,7 +2,7 @@
  *
  * The ring of cached pages, oldest first from the hand on. An evicted page's place is taken by the new page, and the
  * hand moves past it: that is the queue's young end.
- *   page[x]  0 = not cached, else 1 + x's counter
+ *   page[x]  1 + x's counter; 0 or FS_GONE = not cached
  *   slot[i]  page in position i of the ring
  *   reg[1]   position of the hand
  *   reg[2]   pages cached
@@ -13,7 +13,7 @@
 static inline int touch(struct fs_policy *policy, uint32_t page, uint32_t most)
 {
     const uint32_t record = policy->page[page];
-    if (record) {
+    if (fs_queued(record)) {
         policy->page[page] = record + (record <= most);
         return 0;
     }
@@ -28,6 +28,7 @@ static inline int touch(struct fs_policy *policy, uint32_t page, uint32_t most)
             oldest = fs_look(policy, policy->slot, at, policy->capacity);
             hand = fs_wrapped(at + 1, policy->capacity);
         } while (--policy->page[oldest]);
+        policy->page[oldest] = FS_GONE;
         policy->reg[1] = (int64_t)hand;
     }
     policy->slot[at] = page;

@@ -76,9 +76,9 @@ struct fs_lru {
     uint32_t lanes;        /* capacities in use, 1 .. FS_LRU_LANES */
     uint64_t capacity[16]; /* pages, increasing, each >= 1 */
     uint64_t pages;        /* every id is below this */
-    uint64_t slots;        /* a multiple of 64, at least pages + 256, below 2^31 */
+    uint64_t slots;        /* a multiple of 128, at least pages + 256, below 2^31 */
     uint32_t *last;        /* [pages] 1 + slot of the page's newest access, 0 = never touched */
-    uint64_t *live;        /* [slots / 64] one bit a slot; exact above the smallest tau */
+    uint64_t *live;        /* [slots / 64] one bit a slot; exact from the smallest tau to now */
     uint32_t *ranks;       /* [slots / 64] scratch of the renumbering */
 
     uint64_t misses[16];   /* misses so far, by capacity */
@@ -89,7 +89,6 @@ struct fs_lru {
     int32_t bound[16];     /* what tau cannot pass before the next settling; and what follows from it: */
     uint32_t scanned[16];  /* words below bound */
     int32_t room[16];      /* live slots in [tau, scanned * 64) */
-    uint32_t classes[17];  /* accesses since the last settling that missed in exactly c caches */
 };
 
 /* trace: `count` page ids in access order. classes: NULL, or one byte a reference for the number of capacities it
@@ -138,7 +137,7 @@ struct fs_policy {
     uint64_t capacity; /* pages */
     uint64_t pages;    /* every id is below this */
     uint64_t slots;    /* records of `slot` */
-    uint32_t *page;    /* [pages][fields] a record for each page */
+    uint32_t *page;    /* [pages][fields] a record for each page, zero as long as the page was never read */
     uint32_t *slot;    /* [slots][fields] records of queues and rings */
     int64_t *reg;      /* [32] registers: reg[0] counts misses, the rest are the policy's */
 };
@@ -234,7 +233,7 @@ struct fs_replay_plan {
     uint64_t fold;           /* page numbers are taken modulo this; 0 = as they are */
     uint32_t max_reads;      /* 1 .. FS_REPLAY_READS */
     uint32_t max_groups;     /* 0 = as many as it takes */
-    double rate;             /* lookups a second; 0 = as fast as the limits allow */
+    double rate;             /* lookups a second, 1e-6 .. 1e12; 0 = as fast as the limits allow */
     uint32_t verify;         /* the stamp of every n-th read is checked; 0 = none */
     uint64_t seed;           /* of the stamps */
 };

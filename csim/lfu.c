@@ -2,7 +2,7 @@
  *
  * One ring of nodes, a node a cached page, in the order in which they would be evicted: by reads, then by the last one.
  * Those with equally many reads form a bucket; node 0 and bucket 0 (no reads) stand at the start.
- *   page[x]       x's node, 0 = not cached
+ *   page[x]       x's node; 0 or FS_GONE = not cached
  *   slot[n]       node n of 0 .. capacity: page, previous node, next node, bucket
  *   slot[C1 + b]  bucket b of 0 .. capacity, C1 = capacity + 1: its last node, the next bucket up or 0, reads (64 bits, low
  *                 half first)
@@ -81,7 +81,7 @@ static inline uint32_t bucket_above(const struct fs_policy *policy, uint32_t bel
 static inline int lfu(struct fs_policy *policy, uint32_t page)
 {
     uint32_t node = policy->page[page];
-    if (node) {
+    if (fs_queued(node)) {
         uint32_t *at = node_at(policy, node), *from = bucket_at(policy, at[BUCKET]);
         const uint32_t below = node_at(policy, at[PREVIOUS])[BUCKET];
         if (from[LAST] == node && below != at[BUCKET]) { /* alone */
@@ -112,7 +112,7 @@ static inline int lfu(struct fs_policy *policy, uint32_t page)
     } else {
         node = node_at(policy, 0)[NEXT];
         const uint32_t *at = node_at(policy, node);
-        policy->page[at[PAGE]] = 0;
+        policy->page[at[PAGE]] = FS_GONE;
         unlink_node(policy, at);
         if (bucket_at(policy, at[BUCKET])[LAST] == node)
             release(policy, 0, at[BUCKET]);

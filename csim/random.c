@@ -1,6 +1,6 @@
 /* Random replacement. See flashsim/cache/random.py.
  *
- *   page[x]  0 = not cached, else 1 + x's slot
+ *   page[x]  1 + x's slot; 0 or FS_GONE = not cached
  *   slot[i]  the cached pages
  *   reg[1]   pages cached
  *   reg[2]   draws so far
@@ -19,13 +19,13 @@ static inline uint64_t drawn(const struct fs_policy *policy, uint64_t draw)
 
 static inline int random(struct fs_policy *policy, uint32_t page)
 {
-    if (policy->page[page])
+    if (fs_queued(policy->page[page]))
         return 0;
     uint64_t slot = (uint64_t)policy->reg[1];
     if (slot == policy->capacity) {
         const uint64_t draw = (uint64_t)++policy->reg[2];
         slot = drawn(policy, draw);
-        policy->page[policy->slot[slot]] = 0;
+        policy->page[policy->slot[slot]] = FS_GONE;
     } else {
         policy->reg[1]++;
     }

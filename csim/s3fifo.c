@@ -3,7 +3,7 @@
  * Three rings. Small and main hold what is cached. The ghost's ring may hold stale entries (its page came back, or came
  * back and left again): one is alive only while its page's record names its position; when the ring is full of them, it
  * is compacted.
- *   page[x]       0 = unknown, SMALL + hits, MAIN + hits (hits up to 3), GHOST + position in the ghost's ring
+ *   page[x]       SMALL + hits, MAIN + hits (hits up to 3), GHOST + position in the ghost's ring; 0 or FS_GONE = unknown
  *   slot          the rings of small [capacity / 10, at least 1], main [capacity], ghost [2 * (capacity * 9 / 10)]
  *   reg[1], [2]   position of small's oldest page, pages in small
  *   reg[3], [4]   the same of main
@@ -62,14 +62,14 @@ static inline void remember(struct fs_policy *policy, uint32_t page)
     int64_t *reg = policy->reg;
     const uint64_t size = ghost_size(policy->capacity), length = 2 * size;
     uint32_t *ring = policy->slot + small_size(policy->capacity) + policy->capacity;
-    policy->page[page] = 0;
+    policy->page[page] = FS_GONE;
     if (size == 0)
         return;
     while ((uint64_t)reg[7] == size) {
         const uint64_t at = (uint64_t)reg[5];
         const uint32_t oldest = pop(policy, ring, reg + 5, length);
         if (policy->page[oldest] == GHOST + at) {
-            policy->page[oldest] = 0;
+            policy->page[oldest] = FS_GONE;
             reg[7]--;
         }
     }
@@ -99,7 +99,7 @@ static inline void evict(struct fs_policy *policy)
         for (;;) {
             const uint32_t oldest = pop(policy, large, reg + 3, policy->capacity);
             if (policy->page[oldest] == MAIN) {
-                policy->page[oldest] = 0;
+                policy->page[oldest] = FS_GONE;
                 return;
             }
             policy->page[oldest]--;
@@ -117,15 +117,16 @@ static inline int s3fifo(struct fs_policy *policy, uint32_t page)
     }
     int64_t *reg = policy->reg;
     const uint64_t size = small_size(policy->capacity);
-    if (record) { /* no more a ghost */
-        policy->page[page] = 0;
+    const int ghost = fs_queued(record);
+    if (ghost) { /* no more */
+        policy->page[page] = FS_GONE;
         reg[7]--;
     }
     while ((uint64_t)(reg[2] + reg[4]) == policy->capacity) {
         evict(policy);
         reg[8] = 1;
     }
-    const int large = record || (!reg[8] && (uint64_t)reg[2] == size);
+    const int large = ghost || (!reg[8] && (uint64_t)reg[2] == size);
     policy->page[page] = large ? MAIN : SMALL;
     if (large)
         push(policy->slot + size, reg + 3, policy->capacity, page);

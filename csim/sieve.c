@@ -3,7 +3,7 @@
  * No list: the hand splits the queue in two. The pages it has not yet passed are a ring: the hand takes from its old
  * end, new pages join its young end. Those it has passed and kept are an array, in order. When none is left ahead of
  * the hand, it is back at the old end of the queue: the array becomes the ring.
- *   page[x]  0 = not cached, 1 = cached, 2 = cached and visited
+ *   page[x]  1 = cached, 2 = cached and visited; 0 or FS_GONE = not cached
  *   slot     [2][capacity] the ring and the array
  *   reg[1]   position in the ring of the page at the hand
  *   reg[2]   pages ahead of the hand, in the ring
@@ -32,18 +32,19 @@ static inline void evict(struct fs_policy *policy)
         const uint32_t oldest = fs_look(policy, ring, (uint64_t)reg[1], policy->capacity);
         reg[1] = (int64_t)fs_wrapped((uint64_t)reg[1] + 1, policy->capacity);
         reg[2]--;
-        const int done = --policy->page[oldest] == 0;
-        if (!done)
+        const int visited = policy->page[oldest] == 2;
+        policy->page[oldest] = visited ? 1 : FS_GONE;
+        if (visited)
             kept[reg[3]++] = oldest;
         turn(reg);
-        if (done)
+        if (!visited)
             return;
     }
 }
 
 static inline int sieve(struct fs_policy *policy, uint32_t page)
 {
-    if (policy->page[page]) {
+    if (fs_queued(policy->page[page])) {
         policy->page[page] = 2;
         return 0;
     }

@@ -3,7 +3,7 @@
  * A segment is a ring of its pages in the order in which they joined it, a quarter of the slots each. A page that
  * moved leaves a stale entry behind: one is alive only while its page's record names its slot; when a ring is full of
  * them, it is compacted.
- *   page[x]             0 = not cached, else 1 + x's slot, which says the segment too
+ *   page[x]             1 + x's slot, which says the segment too; 0 or FS_GONE = not cached
  *   slot[i]             pages, oldest first
  *   reg[4i + 4], [.. 5] of segment i: position of the oldest entry, and entries, stale ones included
  *   reg[4i + 6]         pages in segment i
@@ -64,7 +64,7 @@ static inline uint32_t pop(struct fs_policy *policy, uint64_t segment)
         reg[OLDEST] = (int64_t)fs_wrapped(at + 1, length);
         reg[ENTRIES]--;
     } while (policy->page[page] != base + at + 1);
-    policy->page[page] = 0;
+    policy->page[page] = FS_GONE;
     reg[PAGES]--;
     return page;
 }
@@ -73,10 +73,10 @@ static inline int slru(struct fs_policy *policy, uint32_t page)
 {
     const uint64_t length = policy->slots / SEGMENTS, top = policy->capacity < SEGMENTS ? 0 : SEGMENTS - 1;
     const uint32_t record = policy->page[page];
-    if (record) {
+    if (fs_queued(record)) {
         const uint64_t from = (uint64_t)(record > length) + (record > 2 * length) + (record > 3 * length);
         const uint64_t to = from < top ? from + 1 : top;
-        policy->page[page] = 0;
+        policy->page[page] = FS_GONE;
         policy->reg[SEGMENTS * from + PAGES]--;
         if (policy->reg[SEGMENTS * to + PAGES] == size_of(policy, to))
             push(policy, from, pop(policy, to)); /* from != to, as `from` has just lost a page */

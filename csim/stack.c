@@ -43,7 +43,6 @@ static void count_blocks(struct fs_stack *stack, uint32_t from, uint32_t to)
 static void renumber(struct fs_stack *stack)
 {
     const uint32_t touched = fs_renumber_slots(stack->last, stack->pages, stack->live, stack->ranks, stack->slots / 64);
-    fs_fill_slots(stack->live, stack->slots / 64, touched);
     stack->blocks[0] = 0, stack->supers[0] = 0;
     count_blocks(stack, 0, touched);
     stack->now = touched;

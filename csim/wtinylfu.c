@@ -11,7 +11,7 @@
  *   reg[6]    its blocks - 1; their number is a power of two. A block is four rows of 32 counters of 4 bits
  */
 #define FS_VALID(policy) wtinylfu_fits(policy)
-#define FS_PREFETCH(policy, page) __builtin_prefetch(block_of(policy, fs_mix13(page)), 1)
+#define FS_PREFETCH prefetch_block
 #include "log.h"
 #include "mix64.h"
 
@@ -33,6 +33,11 @@ static inline int wtinylfu_fits(const struct fs_policy *policy)
 static inline uint32_t *block_of(const struct fs_policy *policy, uint64_t hash)
 {
     return policy->slot + policy->reg[5] + (int64_t)(hash & (uint64_t)policy->reg[6]) * ROWS * ROW_WORDS;
+}
+
+static inline void prefetch_block(const struct fs_policy *policy, uint32_t page)
+{
+    __builtin_prefetch(block_of(policy, fs_mix13(page)), 1);
 }
 
 static inline uint32_t *word_of(uint32_t *block, uint64_t hash, int row)

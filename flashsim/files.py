@@ -146,9 +146,11 @@ def facts_path(beside: str | os.PathLike, kind: str | None) -> Path:
     """The ``.json`` beside a result whose facts have this ``kind``.
 
     Raises UsageError where that name is taken by a JSON of another kind: the one beside a token file or another
-    result, which would be lost.
+    result, which would be lost; or by what is no file.
     """
     path = Path(beside).with_suffix(".json")
+    if os.path.exists(path) and not os.path.isfile(path):
+        require_writable(path)  # says what it is
     if os.path.isfile(path):
         try:
             held = json.loads(path.read_bytes())

@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([A-Za-z]*)")
 
 
 def _parse(text: str, units: dict[str, int], kind: str, example: str) -> int:
-    match = _NUMBER.fullmatch(text.strip())
+    match = _NUMBER.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None or match[2] not in units:
         raise UsageError(f"{text!r} is not a {kind}: write it like {example} (units: {', '.join(filter(None, units))})")
     value = Decimal(match[1]) * units[match[2]]

@@ -1,6 +1,8 @@
 /* Addresses, LRU at many capacities, and stack distances. */
 #include "check.h"
 
+#include <errno.h>
+
 static uint64_t expected_id(const struct fs_mix_plan *p, uint64_t divisor, uint32_t o, uint32_t k, uint64_t state)
 {
     uint64_t lead = p->base[o] + (state & FS_LOW_52) % p->modulus[o];
@@ -87,21 +89,25 @@ int check_lru(void)
     for (int64_t t = 0; t < count; t++)
         trace[t] = kind == 0 ? (uint32_t)draw(pages) : kind == 1 ? (uint32_t)t % pages : (uint32_t)draw(1 + draw(pages));
     struct fs_lru lru = {.lanes = 1 + (uint32_t)draw(FS_LRU_LANES), .pages = pages};
-    uint64_t capacity = 1 + draw(8);
+    uint64_t capacity = 1 + draw(draw(2) ? 8 : 500);
     for (uint32_t k = 0; k < lru.lanes; k++, capacity += draw(draw(2) ? 4 : 90))
         lru.capacity[k] = capacity;
-    lru.slots = (pages + 256 + 63) / 64 * 64 + 64 * draw(4);
+    lru.slots = (pages + 256 + 127) / 128 * 128 + 128 * draw(draw(2) ? 4 : 40);
     lru.last = calloc(pages, 4), lru.live = calloc(lru.slots / 64, 8), lru.ranks = calloc(lru.slots / 64, 4);
     uint8_t *classes = malloc((size_t)count + 1);
-    uint32_t *exact = copy(trace, (size_t)count * 4);
     if (!lru.last || !lru.live || !lru.ranks || !classes)
         abort();
     int good = 1;
-    for (int64_t at = 0; at < count && good;) {
+    for (int64_t at = 0; at < count && good;) { /* some pieces end at an id that is out of range */
         int64_t taken = (int64_t)draw(700);
         taken = taken < count - at ? taken : count - at;
-        good = fs_lru_run(&lru, exact + at, taken, classes + at) == 0;
-        at += taken;
+        const int64_t before = draw(3) ? taken : (int64_t)draw((uint64_t)taken + 1);
+        uint32_t *piece = copy(trace + at, (size_t)taken * 4);
+        if (before < taken)
+            piece[before] = draw(2) ? pages : UINT32_MAX;
+        good = fs_lru_run(&lru, piece, taken, classes + at) == (before < taken ? -ERANGE : 0);
+        at += before;
+        free(piece);
     }
     uint64_t misses[FS_LRU_LANES] = {0}, depth = 0;
     for (int64_t t = 0; t < count && good; t++) { /* a move-to-front list: the position is the stack distance */
@@ -121,9 +127,9 @@ int check_lru(void)
     good = good && depth == lru.distinct;
     for (uint32_t k = 0; k < lru.lanes; k++)
         good = good && misses[k] == lru.misses[k];
-    const uint32_t outside = pages;
-    good = good && fs_lru_run(&lru, &outside, 1, NULL) < 0;
-    free(lru.last), free(lru.live), free(lru.ranks), free(classes), free(exact);
+    lru.slots -= 64;
+    good = good && fs_lru_run(&lru, trace, 0, NULL) == -EINVAL;
+    free(lru.last), free(lru.live), free(lru.ranks), free(classes);
     return good;
 }
 
@@ -133,8 +139,9 @@ int check_stack(void)
     static uint32_t trace[LONGEST], list[LONGEST];
     const int64_t count = (int64_t)draw(draw(8) ? 3000 : LONGEST);
     const uint32_t pages = 1 + (uint32_t)draw(draw(2) ? 20 : 400), slots = FS_STACK_SUPER;
+    const uint32_t touched = pages > 1 ? pages - 1 : 1; /* the last page never is, and keeps no slot */
     for (int64_t t = 0; t < count; t++)
-        trace[t] = draw(2) ? (uint32_t)draw(pages) : (uint32_t)t % pages;
+        trace[t] = draw(2) ? (uint32_t)draw(touched) : (uint32_t)t % touched;
     struct fs_stack stack = {.pages = pages, .slots = slots};
     stack.last = calloc(pages, 4), stack.counts = calloc(pages + 1, 4), stack.live = calloc(slots / 64, 8);
     stack.blocks = calloc(slots / FS_STACK_BLOCK, 2), stack.supers = calloc(slots / FS_STACK_SUPER, 4);

@@ -25,8 +25,9 @@ int main(void)
     const struct {
         int (*check)(void);
         int every; /* rounds */
-    } checks[] = {{check_address, 1}, {check_lru, 1},    {check_stack, 6}, {check_policies, 1},
-                  {check_queues, 1},  {check_target, 1}, {check_drive, 1}, {check_replay, 12}};
+    } checks[] = {{check_address, 1},  {check_lru, 1},    {check_stack, 6},
+                  {check_policies, 1}, {check_queues, 1}, {check_target, 1}, {check_replay, 12},
+                  {check_drive, 1}};
     int passed = 0, failed = 0;
     for (int round = 0; round < 600; round++)
         for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)

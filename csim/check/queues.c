@@ -62,7 +62,7 @@ static int check_min(const uint32_t *trace, int64_t count, uint32_t pages, uint6
     }
     for (uint64_t at = 0; at < 8 * words; at++)
         good = good && ((const uint8_t *)state.slot)[at] == 0;
-    good = good && fs_min_run(&state, &pages, 1, NULL) < 0; /* one reference too many */
+    good = good && fs_min_run(&state, &(uint32_t){UINT32_MAX}, 1, NULL) < 0; /* one reference too many */
     good = good && fs_next_use(&pages, 1, pages, last, uses, 0) < 0;
     *misses = state.reg[0];
     free(last), free(uses), free(next), free(missed), free(cached), free(exact), free(all), free_state(state);

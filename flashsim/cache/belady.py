@@ -44,6 +44,11 @@ class NextUses:
         self._count = needed
 
     @property
+    def distinct(self) -> int:
+        """Pages read so far."""
+        return int(np.count_nonzero(self._last))
+
+    @property
     def uses(self) -> np.ndarray:
         """uint32, one a reference: the number of the next reference to its page, or NEVER. Valid until the next run."""
         return self._uses[: self._count]

@@ -24,5 +24,5 @@ def check(state: PolicyState, most: int = 1) -> None:
     """The invariant at the end: the ring holds each cached page once, each with a counter of at most ``most``."""
     hand, count = int(state.reg[1]), int(state.reg[2])
     assert count == min(state.misses, state.capacity) and 0 <= hand < state.capacity
-    assert np.array_equal(np.sort(state.slot[:count, 0]), np.flatnonzero(state.page[:, 0]))
-    assert (state.page <= 1 + most).all()
+    assert np.array_equal(np.sort(state.slot[:count, 0]), state.queued)
+    assert (state.page[state.queued] <= 1 + most).all()

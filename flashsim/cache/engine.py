@@ -42,7 +42,6 @@ class PolicySweep(Marked):
         self._run = getattr(kernels_of(backend), self._module.KERNEL)
         # more capacity than pages changes nothing but the memory it takes
         self._capacities = [max(min(capacity, pages), 1) for capacity in wanted]
-        self._touched = np.zeros(pages, bool)
         self._future, self._mark = None, 0
         if getattr(self._module, "OFFLINE", False):
             self._future, self._settled = belady.NextUses(pages, kernels_of(backend).next_use), None
@@ -57,7 +56,6 @@ class PolicySweep(Marked):
         else:
             for state in self._settled:
                 self._run(state, trace)
-        self._touched[trace] = True
 
     @property
     def _states(self) -> list[PolicyState]:
@@ -79,7 +77,7 @@ class PolicySweep(Marked):
     @property
     def distinct(self) -> int:
         """Pages touched so far."""
-        return int(np.count_nonzero(self._touched))
+        return (self._future or self._settled[0]).distinct
 
     def mark(self) -> None:
         """Count from now on. An offline policy knows what comes after, so its misses before are taken at the end."""

@@ -28,7 +28,7 @@ def check(state: PolicyState) -> None:
     used = int(state.reg[1])
     assert used == min(state.misses, state.capacity)
     page, previous, following, bucket = nodes[: used + 1].T
-    assert (state.page[page[1:], 0] == np.arange(1, used + 1)).all() and np.count_nonzero(state.page) == used
+    assert (state.page[page[1:], 0] == np.arange(1, used + 1)).all() and len(state.queued) == used
     assert (following[previous] == np.arange(used + 1)).all() and (previous[following] == np.arange(used + 1)).all()
     reads = buckets[:, 2].astype(np.int64) | buckets[:, 3].astype(np.int64) << 32
     assert (reads[bucket[following]] >= reads[bucket])[following != 0].all()

@@ -31,6 +31,6 @@ def check(state: PolicyState) -> None:
     """The invariant at the end: each cached page is in the slot that it names; every miss but the first ones drew."""
     count, draws = int(state.reg[1]), int(state.reg[2])
     assert count == min(state.misses, state.capacity) and draws == state.misses - count
-    cached = np.flatnonzero(state.page[:, 0])
+    cached = state.queued
     assert len(cached) == count
     assert np.array_equal(state.slot[state.page[cached, 0].astype(np.int64) - 1, 0], cached)

@@ -21,7 +21,7 @@ Memory: 4 B a page and 11.6 B a page of capacity.
 
 import numpy as np
 
-from flashsim.kernels.state import PolicyState
+from flashsim.kernels.state import GONE, PolicyState
 
 NAME, KERNEL = "s3fifo", "s3fifo_run"
 _SMALL, _MAIN, _GHOST = 4, 8, 12  # see csim/s3fifo.c
@@ -52,4 +52,4 @@ def check(state: PolicyState) -> None:
     assert np.array_equal(np.sort(in_main), np.flatnonzero((record >= _MAIN) & (record < _GHOST)))
     at = (first + np.arange(entries)) % max(1, 2 * ghost_size)
     alive = rings[2][at][record[rings[2][at]] == _GHOST + at]
-    assert len(alive) == ghost and np.array_equal(np.sort(alive), np.flatnonzero(record >= _GHOST))
+    assert len(alive) == ghost and np.array_equal(np.sort(alive), np.flatnonzero((record >= _GHOST) & (record < GONE)))

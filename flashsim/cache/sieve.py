@@ -27,5 +27,5 @@ def check(state: PolicyState) -> None:
     queues = state.slot[:, 0].reshape(2, state.capacity)
     queued = np.concatenate([queues[ring].take(range(first, first + ahead), mode="wrap"), queues[1 - ring, :behind]])
     assert len(queued) == ahead + behind == min(state.misses, state.capacity)
-    assert np.array_equal(np.sort(queued), np.flatnonzero(state.page[:, 0]))
-    assert (state.page <= 2).all()
+    assert np.array_equal(np.sort(queued), state.queued)
+    assert (state.page[state.queued] <= 2).all()

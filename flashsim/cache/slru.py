@@ -40,5 +40,5 @@ def check(state: PolicyState) -> None:
         found.append(queued[record[queued] == at + 1])
         assert len(found[-1]) == pages <= (quarter if segment else state.capacity - 3 * quarter)
         assert pages <= entries <= length
-    assert np.array_equal(np.sort(np.concatenate(found)), np.flatnonzero(record))
+    assert np.array_equal(np.sort(np.concatenate(found)), state.queued)
     assert sum(map(len, found)) == state.reg[1] == min(state.misses, state.capacity)

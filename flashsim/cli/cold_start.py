@@ -7,11 +7,11 @@ import click
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count
 from flashsim.cli.sources import Sources, sources
+from flashsim.cli.warm import open_state, start_of, warm_from
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes
 
 _KIND = "cold start"  # in the JSON beside the CSV
-_STATE = click.Path(path_type=Path)
 
 
 @click.command()
@@ -25,12 +25,9 @@ _STATE = click.Path(path_type=Path)
     "--within", type=click.IntRange(1, 99), default=10, show_default=True, metavar="PERCENT",
     help="Steady state: from there on every window is so close to the mean of the last quarter.",
 )  # fmt: skip
+@warm_from
 @click.option(
-    "--warm-from", type=_STATE, metavar="FILE.npy",
-    help="Start with the pages that --save-state wrote.  [default: cache empty]",
-)  # fmt: skip
-@click.option(
-    "--save-state", type=_STATE, metavar="FILE.npy",
+    "--save-state", type=click.Path(path_type=Path), metavar="FILE.npy",
     help="Write the cache at the end, of every size at once; for one source and layout.",
 )  # fmt: skip
 @click.option(
@@ -51,16 +48,12 @@ def command(
     from tqdm import tqdm
 
     from flashsim.figures.cold_start import draw
-    from flashsim.files import facts_path, require_writable, write_facts, write_text
+    from flashsim.files import write_facts, write_text
     from flashsim.studies import cache_state
     from flashsim.studies.cells import cells_of
     from flashsim.studies.cold_start import check, cold_start
 
-    if output.suffix != ".csv":
-        raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
-    sources.refuse_as_output(output)
-    facts_path(output, _KIND)
-    require_writable(output)
+    sources.check_output(output, _KIND)
     opened, layouts = sources.open()
     cells = cells_of(opened, layouts, sources.skip, sources.tokens)
     for cell in cells:
@@ -69,29 +62,23 @@ def command(
         cache_state.check_state_path(save_state, cells)
         if save_state.with_suffix(".json").resolve() == output.with_suffix(".json").resolve():
             raise UsageError(f"--save-state {save_state}, -o {output}: 1 .json for 2 results: give them other names")
-    states = [cache_state.load_state(warm_from, cell) if warm_from else None for cell in cells]
-    for cell, state in zip(cells, states, strict=True):
-        if state and (seen := state.seen(cell)):
-            click.echo(f"note: {warm_from} has read {seen:,} of these {cell.tokens:,} tokens before", err=True)
+    state = open_state(warm_from, cells)
+    warm = state.pages if state else None
     made = []
     with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
-        for cell, state in zip(cells, states, strict=True):
-            warm = state.pages if state else None
+        for cell in cells:
             made.append(cold_start(cell, caches, window, warm=warm, backend=backend, progress=bar.update))
     if save_state:
-        cache_state.save_state(save_state, cells[0], made[0].recency, states[0])
+        cache_state.save_state(save_state, cells[0], made[0].recency, state)
     table = pd.concat([one.table() for one in made], ignore_index=True)
     write_text(output, table.to_csv(index=False, lineterminator="\n"))
     wishes = {
         "kind": _KIND, "cache_bytes": sorted(set(caches)), "window_tokens": window, "within_percent": within,
-        "warm_from": states[0] and {"path": str(warm_from)} | states[0].facts, "backend": backend,
+        "warm_from": state and state.described, "backend": backend,
     }  # fmt: skip
     write_facts(output, wishes | {"verdicts": _verdicts(made, within)} | sources.facts(opened, layouts))
     figures = draw(output)
-    start = "cache empty at the start"
-    if state := states[0]:
-        start = f"cache warm at the start: {len(state.pages):,} pages after {state.facts['tokens']:,} tokens"
-    _print(made, within, window, start)
+    _print(made, within, window, start_of(state, made[0].names["unit"]))
     beside = [*([save_state] if save_state else []), output, output.with_suffix(".json"), *figures]
     click.echo(f"wrote {', '.join(map(str, beside))}", err=True)
 

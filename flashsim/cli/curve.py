@@ -45,18 +45,14 @@ def command(
     from tqdm import tqdm
 
     from flashsim.figures.curve import draw
-    from flashsim.files import facts_path, require_writable, write_facts, write_text
+    from flashsim.files import write_facts, write_text
     from flashsim.studies.cells import cells_of
     from flashsim.studies.curve import curve
     from flashsim.studies.sampled import sampled_curve
 
-    if output.suffix != ".csv":
-        raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
     if sample is not None and (every or warmup):
         raise UsageError(f"--sample {sample:g} with --all or --warmup: 1 way at a time; leave the others out")
-    sources.refuse_as_output(output)
-    facts_path(output, "curve")
-    require_writable(output)
+    sources.check_output(output, "curve")
     opened, layouts = sources.open()
     cells = cells_of(opened, layouts, sources.skip, sources.tokens)
     facts = {"kind": "curve", "warmup_tokens": warmup, "sample": sample, "targets": list(targets), "backend": backend}

@@ -56,13 +56,19 @@ class Sources:
                 click.echo(note, err=True)
         return opened, layouts if streams else []
 
-    def refuse_as_output(self, csv: Path, *more: Path | None) -> None:
-        """Raise UsageError where ``csv`` or what is written beside it is one of the files read (``more`` of them)."""
-        from flashsim.files import refuse_inputs
+    def check_output(self, csv: Path, kind: str, *more: Path | None) -> None:
+        """Raise UsageError before anything runs where ``csv``, or the .json of this ``kind`` and the figure beside it,
+        could not be written, or is one of the files read (``more`` of them)."""
+        from flashsim.files import facts_path, refuse_inputs, require_writable
 
-        beside = [csv.with_suffix(ending) for ending in (".csv", ".json", ".svg", ".png")]
+        if csv.suffix != ".csv":
+            raise UsageError(f"-o {csv}: 1 CSV and the files beside it are written: let the name end in .csv")
+        written = [csv, *(csv.with_suffix(ending) for ending in (".json", ".svg", ".png"))]
         layouts = [Path(name) for name in self.names if name.endswith(".toml")]
-        refuse_inputs(beside, [*self.paths, *layouts, self.token_options.documents, *more])
+        refuse_inputs(written, [*self.paths, *layouts, self.token_options.documents, *more])
+        facts_path(csv, kind)
+        for path in written:
+            require_writable(path)
 
     def facts(self, opened: list, layouts: list) -> dict:
         """What a result has to say of what was run."""

@@ -7,6 +7,7 @@ import click
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, open_token_file
 from flashsim.cli.sources import Sources, sources
+from flashsim.cli.warm import open_state, start_of, warm_from
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes
 
@@ -36,7 +37,10 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
     "--split", type=click.Choice(["order", "head"]), help="An equal share of the cache for each, not one for all."
 )
 @click.option("--per-token", is_flag=True, help="Also the reads of single tokens: p50, p99 and most.")
-@click.option("--warmup", type=Count(), default=0, show_default=True, help="First tokens, not counted.")
+@warm_from
+@click.option(
+    "--warmup", type=Count(), default=0, show_default=True, help="First tokens, not counted; after --warm-from."
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Cells to run at a time.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), default="reports/cache_sweep.csv", show_default=True,
@@ -45,7 +49,7 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
 def command(
     sources: Sources, caches: tuple[int, ...] | None, policies: tuple[str, ...], warmup: int, jobs: int, output: Path,
     backend: str, unit: str, entry_bytes: int, pin_bytes: str | None, pin_from: Path | None, split: str | None,
-    per_token: bool,
+    per_token: bool, warm_from: Path | None,
 ) -> None:  # fmt: skip
     """Reads/token of page caches of many sizes, exactly, for token files or traces (SOURCES).
 
@@ -64,10 +68,8 @@ def command(
     from flashsim.studies.ledger import Ledger
     from flashsim.trace import source_facts
 
-    if output.suffix != ".csv":
-        raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
+    sources.check_output(output, _KIND, pin_from, warm_from)
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
-    sources.refuse_as_output(output, pin_from)
     check_policies(policies)  # before a file is opened
     _check_pinning(pin_bytes, pin_from, sources)
     pinned = parse_bytes(pin_bytes) if pin_bytes else 0
@@ -80,17 +82,19 @@ def command(
         split=split,
         per_token=per_token,
     )
+    cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit)
+    state = open_state(warm_from, cells)
+    check(cells, sizes, policies, warmup, ways, state)
     wishes = {
         "cache_bytes": sizes, "policies": list(policies), "warmup_tokens": warmup, "backend": backend, "unit": unit,
         "entry_bytes": entry_bytes, "pin_bytes": ways.pin_bytes, "split": split, "per_token": per_token,
         "pin_from": source_facts(ways.pin_from) if ways.pin_from else None,
+        "warm_from": state and state.described | {"start": {policy: _start(policy) for policy in policies}},
     }  # fmt: skip
-    cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit)
-    check(cells, sizes, policies, warmup, ways)
     ledger = Ledger(output, _KIND, COLUMNS, KEY, wishes | sources.facts(opened, layouts))
     if ledger.done:
         click.echo(f"{output}: going on after {len(ledger.done)} cells of an earlier run", err=True)
-    needs = estimate(cells, policies, sizes, jobs, backend)
+    needs = estimate(cells, policies, sizes, jobs, backend, len(state.pages) if state else 0)
     if needs.seconds >= 1 or needs.memory_bytes >= 1 << 28:  # what is over at once need not be announced
         click.echo(
             f"{len(cells) * len(policies)} cells, {needs.references:,} references, {len(sizes)} caches: about "
@@ -101,11 +105,12 @@ def command(
     with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
         table = sweep_cache(
             opened, layouts, sizes, policies=policies, ways=ways, skip=sources.skip, tokens=sources.tokens,
-            warmup=warmup, jobs=jobs, backend=backend, done=ledger.done, progress=bar.update, finished=ledger.keep,
+            warm=state, warmup=warmup, jobs=jobs, backend=backend, done=ledger.done, progress=bar.update,
+            finished=ledger.keep,
         )  # fmt: skip
     ledger.close()
     figures = (fig4a if len(policies) == 1 else policies_figure).draw(output)
-    _print(table)
+    _print(table, state)
     beside = [output.with_suffix(".json"), *figures]
     click.echo(f"wrote {output}, {', '.join(path.name for path in beside)}", err=True)
 
@@ -117,7 +122,12 @@ def _check_pinning(size: str | None, path: Path | None, sources: Sources) -> Non
         raise UsageError(f"--pin-from {path} is 1 of the sources: count reads on another file than the one scored")
 
 
-def _print(table) -> None:
+def _start(policy: str) -> str:
+    """How a policy takes the pages of a saved state; min has them in the trace that it knows."""
+    return "exactly the saved LRU state" if policy == "lru" else "the saved pages read once, oldest first, uncounted"
+
+
+def _print(table, state) -> None:
     """Reads/token: a line for each corpus, layout and policy, a column for each cache."""
     sizes, several = sorted(set(table["cache_bytes"])), table["policy"].nunique() > 1
     groups = list(table.groupby(["corpus", "label", "policy"], sort=False))
@@ -138,8 +148,12 @@ def _print(table) -> None:
             click.echo(f"{name:<{width}} {'':>9} {figures}")
     counted = dict.fromkeys(f"{row.corpus} {row.tokens:,}" for row in table.itertuples())
     warmup = int(table["warmup_tokens"].iloc[0])
-    start = f"after {warmup:,} tokens of warm-up" if warmup else "cache empty at the start"
-    ways = [", ".join(dict.fromkeys(table["policy"])), start]
+    policies, unit = list(dict.fromkeys(table["policy"])), table["unit"].iloc[0]
+    start = [start_of(state, unit)] if state or not warmup else []
+    start += [f"after {warmup:,} tokens of warm-up"] if warmup else []
+    if state and (others := [policy for policy in policies if policy != "lru"]):
+        start += [f"{', '.join(others)}: {_start(others[0])}"]
+    ways = [", ".join(policies), *start]
     if pinned := int(table["pinned_pages"].max()):
-        ways.append(f"{pinned:,} {table['unit'].iloc[0]}s pinned beforehand, which is not counted")
+        ways.append(f"{pinned:,} {unit}s pinned beforehand, which is not counted")
     click.echo(f"tokens counted: {', '.join(counted)}; {'; '.join(ways)}")

@@ -8,12 +8,12 @@ from itertools import cycle
 from pathlib import Path
 
 from flashsim.figures.style import COLOURS, MARKERS, figure, reads_axis, save, size_axis
-from flashsim.figures.tables import read_table
+from flashsim.figures.tables import read_table, warm_start
 from flashsim.units import format_count
 
 _NEEDED = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "cache_bytes", "tokens", "reads",
-    "reads_per_token", "warmup_tokens", "pinned_pages",
+    "reads_per_token", "warm_pages", "warmup_tokens", "pinned_pages",
 )  # fmt: skip
 
 
@@ -56,6 +56,7 @@ def _title(table) -> str:
     warmup = int(table["warmup_tokens"].max())
     pinned = int(table["pinned_pages"].max())
     more = [f"{pinned:,} {units}s pinned"] if pinned else []
+    more += warm_start(table)
     more += [f"after {warmup:,} tokens of warm-up"] if warmup else []
     return "; ".join([*counted, f"{policy} {units} cache", *more])
 

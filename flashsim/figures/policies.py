@@ -5,9 +5,11 @@ from pathlib import Path
 
 from flashsim.errors import DataError
 from flashsim.figures.style import COLOURS, MARKERS, figure, reads_axis, save, size_axis
-from flashsim.figures.tables import read_table
+from flashsim.figures.tables import read_table, warm_start
 
-_NEEDED = ("corpus", "synthetic", "label", "policy", "cache_bytes", "tokens", "reads", "reads_per_token")
+_NEEDED = (
+    "corpus", "synthetic", "label", "unit", "policy", "cache_bytes", "tokens", "reads", "reads_per_token", "warm_pages",
+)  # fmt: skip
 _PANELS_MAX = 6
 _LEAST_GAP = 0.002  # reads/token between LRU and MIN under which a share of the gap is noise
 
@@ -28,7 +30,8 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
         for column, ((corpus, label), rows) in enumerate(cells):
             synthetic = " (SYNTHETIC)" if rows["synthetic"].any() else ""
             top = axes[0][column]
-            top.set_title(f"{corpus}{synthetic}, {label}\n{rows['tokens'].iloc[0]:,} tokens", fontsize=10, loc="left")
+            counted = "; ".join([f"{rows['tokens'].iloc[0]:,} tokens", *warm_start(rows)])
+            top.set_title(f"{corpus}{synthetic}, {label}\n{counted}", fontsize=10, loc="left")
             by_policy = {policy: _line(lines) for policy, lines in rows.groupby("policy", sort=False)}
             for policy, line in by_policy.items():
                 top.plot(line.index, line, markersize=4, linewidth=1.3, label=policy, **look[policy])

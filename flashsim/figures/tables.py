@@ -12,6 +12,7 @@ _TEXTS = (
     "flags",
 )  # fmt: skip
 _POSITIVE = ("params", "cache_bytes", "capacity_pages", "tokens", "in_flight", "lookups_per_s")
+_NEWER = ("warm_pages",)  # columns that older tables lack, where it is 0
 
 
 def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = ()):
@@ -30,6 +31,7 @@ def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = 
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{csv}: 0 rows read ({reason}): {hint}") from None
+    table = table.assign(**{column: 0 for column in _NEWER if column not in table})
     missing = [column for column in needed if column not in table]
     if missing or table.empty:
         raise DataError(f"{csv}: {len(table)} rows, without {', '.join(missing) or 'data'}: {hint}")
@@ -39,6 +41,12 @@ def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = 
             value = table[column][bad[0]]
             raise DataError(f"{csv}: row {bad[0] + 1} has {column} {value!s}: {hint}, uncut")
     return table
+
+
+def warm_start(table) -> list[str]:
+    """What a title has to say of the cache at the start of a sweep, where it was not empty."""
+    held = int(table["warm_pages"].max())
+    return [f"{held:,} {table['unit'].iloc[0]}s cached at the start"] if held else []
 
 
 def _fits(column: str, value, zero: bool) -> bool:

@@ -9,7 +9,7 @@ from flashsim.kernels import _csim
 from flashsim.kernels.drive import GROUP, READ, STATE, DriveRun
 from flashsim.kernels.plan import MixPlan
 from flashsim.kernels.stamps import words_of
-from flashsim.kernels.state import PolicyState
+from flashsim.kernels.state import PolicyState, lru_slots
 
 _ffi, _lib = _csim.ffi, _csim.lib
 
@@ -84,13 +84,13 @@ def mix_address(
 class Lru:
     """Exact LRU at many capacities in one pass over a trace that comes in pieces.
 
-    capacities: pages each, increasing, at least 1. pages: every id is below this (at most 2^31 - 320).
+    capacities: pages each, increasing, at least 1. pages: every id is below this (at most 2^31 - 384).
     Memory: 4 B a page and 3/16 B a time slot (8 slots a page, at least 4 Mi), for every 16 capacities.
     """
 
     def __init__(self, capacities: np.ndarray, pages: int) -> None:
         self._groups, self._last = [], np.zeros(0, np.uint32)
-        slots = min(max(8 * pages, 1 << 22) + 256, 2**31 - 1) // 64 * 64
+        slots = lru_slots(pages)
         for at in range(0, len(capacities), _lib.FS_LRU_LANES):
             group = [int(capacity) for capacity in capacities[at : at + _lib.FS_LRU_LANES]]
             self._last = last = np.zeros(pages, np.uint32)  # every group comes to the same

@@ -1,10 +1,17 @@
-"""``PolicyState``: the buffers of a cache policy other than LRU, which its kernel in C or numba works on."""
+"""What the kernels in C and numba work on: ``PolicyState`` of a cache policy other than LRU, and LRU's time slots."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
 REGISTERS = 32
+GONE = 2**32 - 1  # FS_GONE of csim/policy.h
+
+
+def lru_slots(pages: int) -> int:
+    """Time slots of LRU over ids below ``pages``: 8 a page, so that they are renumbered after 7 references a page, and
+    at least 4 Mi; a multiple of 128 below 2^31, as struct fs_lru of csim.h asks for."""
+    return min(max(8 * pages, 1 << 22) + 256, 2**31 - 1) // 128 * 128
 
 
 @dataclass
@@ -13,6 +20,8 @@ class PolicyState:
 
     capacity: pages. page: uint32, shape (pages, fields), a record for each page. slot: uint32, shape (slots, fields).
     reg: int64, shape (32,); reg[0] counts misses, the policy's file says what the others are.
+    A page's record is zero until it is read; one that is in no queue any more has the record GONE. (The logs of
+    flashsim/cache/logs.py have a rule of their own.)
     """
 
     capacity: int
@@ -29,3 +38,13 @@ class PolicyState:
     @property
     def misses(self) -> int:
         return int(self.reg[0])
+
+    @property
+    def distinct(self) -> int:
+        """Pages read so far. (Not of MIN, whose kernel sees no pages.)"""
+        return int(np.count_nonzero(self.page.any(axis=1)))
+
+    @property
+    def queued(self) -> np.ndarray:
+        """int64, increasing: the pages that are in a queue."""
+        return np.flatnonzero((self.page[:, 0] != 0) & (self.page[:, 0] != GONE))

@@ -1,9 +1,11 @@
 """Layouts: what each table is, exactly. A TOML spec (``spec.py``, ``presets/``) becomes numbers in ``geometry.py``."""
 
+import operator
 from typing import Any
 
 import msgspec
 
+from flashsim.errors import UsageError
 from flashsim.layouts.geometry import UNITS, Layout, work_out
 from flashsim.layouts.spec import LayoutSpec, load_spec, preset_names
 from flashsim.units import format_count, parse_bytes, parse_count
@@ -41,7 +43,7 @@ def layout(
     """The layout called ``name`` (a preset or a TOML file) with some of its values replaced.
 
     S: slots a head in a bucket. params: parameters of all tables ("20B" or a number). heads: K. width: numbers a row.
-    orders: n of each n-gram. row_format: see formats.py. seed: of the hash. page: "4KiB".
+    orders: n of each n-gram. row_format: see formats.py. seed: of the hash. page: "4KiB". Integers may be numpy's.
     Raises UsageError where the values do not make a table.
     """
     spec = load_spec(name)
@@ -50,19 +52,31 @@ def layout(
     for option, value in asked.items():
         if value is None:
             continue
+        if option in ("heads", "width", "orders", "seed"):
+            value = _whole(option, value)
         section, field, letter = _OPTIONS[option]
         read, write = _COMPARED.get(option, (lambda given: given, str))
         if read(value) != read(getattr(getattr(spec, section), field)):
             marks.append(letter + write(value))
-        spec = _replaced(spec, section, **{field: tuple(value) if option == "orders" else value})
+        spec = _replaced(spec, section, **{field: value})
     if S is not None:
-        spec = _replaced(spec, "rows", slots=S)
+        spec = _replaced(spec, "rows", slots=_whole("S", S))
     if params is not None:
         count = parse_count(params) if isinstance(params, str) else params
         spec = _replaced(spec, "rows", params=str(count))
     slots = [f"S{spec.rows.slots}"] if spec.rows.slots is not None else []
     label = "-".join([spec.name, *slots, format_count(parse_count(spec.rows.params)), *marks])
     return work_out(spec, label)
+
+
+def _whole(option: str, value: Any) -> int | tuple[int, ...]:
+    """``value`` in Python's integers: msgspec and the hash take no others."""
+    several = option == "orders"
+    try:
+        return tuple(map(operator.index, value)) if several else int(operator.index(value))
+    except TypeError:
+        wanted = "whole numbers, like (2, 3)" if several else "a whole number, like 4"
+        raise UsageError(f"{option} {value!r}: give {wanted}") from None
 
 
 def _replaced(spec: LayoutSpec, section: str, **values: Any) -> LayoutSpec:

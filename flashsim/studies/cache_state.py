@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, facts_path, replacing, require_writable, write_facts
+from flashsim.files import NpyWriter, facts_path, replacing, require_writable, sha256_of, write_facts
 from flashsim.studies.cells import Cell, names_of
 from flashsim.trace import Trace, layout_facts, source_facts
 
@@ -21,11 +21,40 @@ KIND = "cache state"  # in the JSON beside it
 
 @dataclass(frozen=True)
 class CacheState:
-    """pages: uint32, distinct, oldest first. facts: the JSON beside them; "tokens" of it have made the state."""
+    """pages: uint32, distinct, oldest first. facts: the JSON beside them; "tokens" of it have made the state. sha256:
+    of the file, which a run may replace by its own state."""
 
     path: Path
     pages: np.ndarray
     facts: dict[str, Any]
+    sha256: str
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What a result has to say of the state that it started from."""
+        return {
+            "path": str(self.path),
+            "sha256": self.sha256,
+            "pages": len(self.pages),
+            "tokens": self.facts["tokens"],
+            "source": self.facts["source"],
+        }
+
+    def check(self, cell: Cell) -> None:
+        """Raise UsageError where the state is of another layout than ``cell``."""
+        facts, start = self.facts, f"--warm-from {self.path}: the state of"
+        label, wanted = facts["label"], names_of(cell)["label"]
+        if (label, facts["ids_below"]) != (wanted, cell.ids_below):
+            raise UsageError(
+                f"{start} {label}, ids below {facts['ids_below']}; this run is of {wanted}, ids below "
+                f"{cell.ids_below}: give its own state, or run the state's layout alone"
+            )
+        held, asked = _hashed(facts["layout"]), _hashed(_layout(cell))
+        if differing := [part for part, value in asked.items() if value != held[part]]:
+            raise UsageError(
+                f"{start} another {label}, {len(differing)} values differ ({', '.join(differing)}): give this "
+                "layout's own state"
+            )
 
     def seen(self, cell: Cell) -> int:
         """Tokens of ``cell`` that the state has read before, as far as name, length and positions tell."""
@@ -69,39 +98,31 @@ def save_state(path: Path, cell: Cell, recency: np.ndarray, warm: CacheState | N
         "begin": begin,
         "end": begin + cell.tokens,
         "source": source,
-        "warm_from": warm and {"path": str(warm.path), "tokens": warm.facts["tokens"], "source": warm.facts["source"]},
+        "warm_from": warm and warm.described,
         "layout": _layout(cell),
     }
     write_facts(path, facts)
 
 
-def load_state(path: str | Path, cell: Cell) -> CacheState:
-    """The state at ``path``, for a run of ``cell``. Raises DataError where it is no state, or UsageError where it is of
+def load_state(path: str | Path, *cells: Cell) -> CacheState:
+    """The state at ``path``, for runs of ``cells``. Raises DataError where it is no state, or UsageError where it is of
     another layout."""
     path = Path(path)
     facts = _facts(path)
     try:
-        pages = np.load(path, allow_pickle=False)
+        pages, digest = np.load(path, allow_pickle=False), sha256_of(path)
     except (OSError, ValueError, EOFError, TokenError) as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{path}: 0 pages read ({reason}): save the state again") from None
-    label, wanted = facts["label"], names_of(cell)["label"]
-    if (label, facts["ids_below"]) != (wanted, cell.ids_below):
-        raise UsageError(
-            f"--warm-from {path}: the state of {label}, ids below {facts['ids_below']}; this run is of {wanted}, ids "
-            f"below {cell.ids_below}: give its own state"
-        )
-    if differing := [part for part, value in _hashed(_layout(cell)).items() if value != _hashed(facts["layout"])[part]]:
-        raise UsageError(
-            f"--warm-from {path}: the state of another {label}, {len(differing)} values differ "
-            f"({', '.join(differing)}): give this layout's own state"
-        )
+    state = CacheState(path, pages, facts, digest)
+    for cell in cells:
+        state.check(cell)
     if getattr(pages, "dtype", None) != np.uint32 or pages.shape != (facts["pages"],):
         held = f"{pages.dtype} {pages.shape}" if isinstance(pages, np.ndarray) else "an archive"
         raise DataError(f"{path}: {held}, its JSON says {facts['pages']} uint32 pages: save the state again")
-    if pages.max(initial=0) >= cell.ids_below or len(np.unique(pages)) < len(pages):
-        raise DataError(f"{path}: {len(pages)} pages, not all different and below {cell.ids_below}: save it again")
-    return CacheState(path, pages, facts)
+    if pages.max(initial=0) >= facts["ids_below"] or len(np.unique(pages)) < len(pages):
+        raise DataError(f"{path}: {len(pages)} pages, not all different and below {facts['ids_below']}: save it again")
+    return state
 
 
 class _Facts(msgspec.Struct):

@@ -8,28 +8,29 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from io import StringIO
+from pathlib import Path
 from threading import Event
 
 import numpy as np
 
 from flashsim.cache.engine import check_policies, sweep_of
-from flashsim.cache.lru import PAGES_MAX
 from flashsim.cache.pin import most_read, read_counts
 from flashsim.cache.split import SplitLru
 from flashsim.errors import UsageError
 from flashsim.layouts import Layout
-from flashsim.studies.cells import Cell, Counted, cells_of, names_of, steps, unit_bytes
+from flashsim.studies.cache_state import CacheState, load_state
+from flashsim.studies.cells import Cell, Counted, capacities_of, cells_of, check_ids, names_of, steps, unit_bytes
 from flashsim.studies.ledger import Row, to_csv
 from flashsim.studies.token_reads import TokenReads
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Trace
-from flashsim.units import format_bytes, parse_bytes
+from flashsim.units import parse_bytes
 
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "table_bytes", "page_bytes",
     "cache_bytes", "capacity_pages", "tokens", "lookups", "reads", "distinct_pages", "misses", "cold_misses",
-    "reads_per_token", "hit_ratio", "warmup_tokens", "backend", "pinned_pages", "token_reads_p50", "token_reads_p99",
-    "token_reads_max",
+    "reads_per_token", "hit_ratio", "warm_pages", "warmup_tokens", "backend", "pinned_pages", "token_reads_p50",
+    "token_reads_p99", "token_reads_max",
 )  # fmt: skip
 KEY = ("corpus", "label", "policy")  # the columns that name a cell's rows
 
@@ -66,6 +67,7 @@ def sweep_cache(
     ways: Ways = Ways(),
     skip: int = 0,
     tokens: int | None = None,
+    warm: CacheState | str | Path | None = None,
     warmup: int = 0,
     jobs: int = 1,
     backend: str = "c",
@@ -73,16 +75,18 @@ def sweep_cache(
     progress: Callable[[int], None] = lambda tokens: None,
     finished: Callable[[list[Row]], None] = lambda rows: None,
 ):
-    """Reads/token of page caches of every size in ``caches`` (bytes, or "1GiB"), empty at the start.
+    """Reads/token of page caches of every size in ``caches`` (bytes, or "1GiB"), empty at the start or ``warm``.
 
     sources: token streams, each run through all ``layouts``, and traces. policies: see ``flashsim.cache.engine``.
-    ways: see :class:`Ways`. skip, tokens: the part of each source to run. warmup: the first tokens of that part fill
-    the caches but are not counted. jobs: cells run at a time, in threads. done: rows that need not be made again, by
-    the values of KEY. progress: called with tokens done. finished: called with all rows so far, in order, as each cell
-    ends.
+    ways: see :class:`Ways`. skip, tokens: the part of each source to run. warm: a saved state, or its path, whose
+    pages are read first, oldest first, and not counted: LRU goes on from that very state, other policies from what they
+    keep of it. warmup: the first tokens of the part fill the caches but are not counted. jobs: cells run at a time, in
+    threads. done: rows that need not be made again, by the values of KEY. progress: called with tokens done. finished:
+    called with all rows so far, in order, as each cell ends.
 
-    Returns a DataFrame of COLUMNS, a row for each cell, policy and cache. distinct_pages are those of warm-up and run
-    together, cold_misses the first touches of the run. Raises UsageError before anything runs.
+    Returns a DataFrame of COLUMNS, a row for each cell, policy and cache. warm_pages are those of the saved state,
+    distinct_pages those of state, warm-up and run together, cold_misses the first touches of the run. Raises UsageError
+    before anything runs, and DataError where ``warm`` is no state.
     """
     import pandas as pd
 
@@ -93,7 +97,8 @@ def sweep_cache(
     caches = [caches] if isinstance(caches, int | str) else list(caches)
     cells = cells_of(sources, layouts, skip, tokens, ways.unit)
     sizes = sorted({parse_bytes(cache) if isinstance(cache, str) else int(cache) for cache in caches})
-    check(cells, sizes, policies, warmup, ways)
+    warm = load_state(warm) if isinstance(warm, str | Path) else warm
+    check(cells, sizes, policies, warmup, ways, warm)
     stopped, done = Event(), done or {}
 
     def step(tokens: int) -> None:
@@ -107,7 +112,7 @@ def sweep_cache(
         if len(held) == len(sizes):
             step(cell.tokens)
             return held
-        return run_cell(cell, policy, sizes, warmup, backend, step, ways)
+        return run_cell(cell, policy, sizes, warmup, backend, step, ways, warm)
 
     def rows() -> list[Row]:
         ended = [future for future in futures if future.done() and not future.cancelled() and not future.exception()]
@@ -132,7 +137,9 @@ class _Stopped(Exception):
     """Raised in a cell whose sweep has ended."""
 
 
-def check(cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warmup: int, ways: Ways) -> None:
+def check(
+    cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warmup: int, ways: Ways, warm: CacheState | None
+) -> None:
     """Raise UsageError where the sweep cannot run as asked, before anything runs."""
     if not cells or not sizes or not policies:
         counts = f"{len(cells)} sources through layouts, {len(sizes)} caches, {len(policies)} policies"
@@ -144,17 +151,16 @@ def check(cells: list[Cell], sizes: Sequence[int], policies: Sequence[str], warm
     if ways.split and ways.by_class:
         raise UsageError(f"--split {ways.split} with rows or reads of single tokens: give 1 of them")
     for cell in cells:
-        _capacities(cell, sizes, ways)
+        capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes)
+        check_ids(cell)
+        if warm:
+            warm.check(cell)
         if cell.layout:
-            cell.layout.plan(ways.unit)
             if ways.split:
                 cell.layout.table_starts(ways.split, ways.unit)
         elif ways != Ways():
             what = "caches of rows, pinning, splitting and reads of single tokens"
             raise UsageError(f"{cell.source.path}: 1 trace: {what} need the token file")
-        if cell.ids_below > PAGES_MAX:
-            label = names_of(cell)["label"]
-            raise UsageError(f"{label}: {cell.ids_below} ids, over {PAGES_MAX}: take a smaller --params")
         if warmup >= cell.tokens:
             raise UsageError(f"--warmup {warmup} leaves nothing of {cell.tokens} tokens to count: warm up with fewer")
 
@@ -167,9 +173,10 @@ def run_cell(
     backend: str,
     progress: Callable[[int], None],
     ways: Ways = Ways(),
+    warm: CacheState | None = None,
 ) -> list[Row]:
     """The rows of one cell under one policy, one for each cache of ``sizes`` bytes."""
-    capacities, start = _capacities(cell, sizes, ways), cell.begin + warmup
+    capacities, start = capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes), cell.begin + warmup
     pinned = _pinned(cell, ways, backend)
     if ways.split:
         starts = cell.layout.table_starts(ways.split, ways.unit)
@@ -180,6 +187,8 @@ def run_cell(
     if ways.by_class:
         per_read = cell.layout.rows_per_read if ways.unit == "row" else 1
         by_token = TokenReads(len(set(capacities)), cell.layout.plan(ways.unit).ids_per_order, per_read)
+    if warm:
+        sweep.run(warm.pages if pinned is None else warm.pages[~pinned[warm.pages]])
     for first, last in ((cell.begin, start), (start, cell.end)) if warmup else ((start, cell.end),):
         if first == start:
             sweep.mark()
@@ -222,6 +231,7 @@ def run_cell(
             "cold_misses": sweep.cold_since_mark,
             "reads_per_token": int(misses[at]) / counted.tokens,
             "hit_ratio": 1 - int(misses[at]) / counted.reads if counted.reads else None,
+            "warm_pages": len(warm.pages) if warm else 0,
             "warmup_tokens": warmup,
             "backend": backend,
             "pinned_pages": 0 if pinned is None else int(np.count_nonzero(pinned)),
@@ -238,14 +248,3 @@ def _pinned(cell: Cell, ways: Ways, backend: str) -> np.ndarray | None:
     other = Cell(ways.pin_from, cell.layout, 0, len(ways.pin_from), cell.unit)
     counts = read_counts((ids for ids, _ in steps(other, other.begin, other.end, backend)), cell.ids_below)
     return most_read(counts, ways.pin_bytes // (unit_bytes(cell) + ways.entry_bytes))
-
-
-def _capacities(cell: Cell, sizes: Sequence[int], ways: Ways) -> list[int]:
-    """Entries that the caches of ``sizes`` bytes hold beside what is pinned."""
-    entry = unit_bytes(cell) + ways.entry_bytes
-    if small := [size for size in sizes if size - ways.pin_bytes < entry]:
-        least = format_bytes(entry + ways.pin_bytes)
-        what = f"a page of {entry} B" if cell.unit == "page" else f"a row of {entry} B"
-        beside = f" beside {ways.pin_bytes} B pinned" if ways.pin_bytes else ""
-        raise UsageError(f"a cache of {small[0]} B holds no {what[2:]}{beside}: take {least} or more")
-    return [(size - ways.pin_bytes) // entry for size in sizes]

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from flashsim.cache.lru import PAGES_MAX
 from flashsim.errors import DataError, UsageError
 from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Tally, Trace, pieces, window
-from flashsim.units import parse_count
+from flashsim.units import format_bytes, parse_count
 
 _TRACE_STEP = 1 << 22  # references of a stored trace taken at a time
 
@@ -57,6 +58,27 @@ def cells_of(
                 f"{name} comes {times} times: give each source and layout once, and different names to different ones"
             )
     return cells
+
+
+def check_ids(cell: Cell) -> None:
+    """Raise UsageError where the kernels cannot number what the cell reads."""
+    if cell.layout:
+        cell.layout.plan(cell.unit)
+    if cell.ids_below > PAGES_MAX:
+        raise UsageError(f"{names_of(cell)['label']}: {cell.ids_below} ids, over {PAGES_MAX}: take a smaller --params")
+
+
+def capacities_of(cell: Cell, sizes: Sequence[int], entry_bytes: int = 0, pin_bytes: int = 0) -> list[int]:
+    """Entries that caches of ``sizes`` bytes hold: a page or row each, and ``entry_bytes`` beside it, in what
+    ``pin_bytes`` leave. Raises UsageError where there is no cache, or one holds none."""
+    entry = unit_bytes(cell) + entry_bytes
+    least = format_bytes(entry + pin_bytes)
+    if not sizes:
+        raise UsageError(f"0 caches: give one of {least} or more")
+    if min(sizes) - pin_bytes < entry:
+        what = f"{names_of(cell)['unit']} of {entry} B" + (f" beside {pin_bytes} B pinned" if pin_bytes else "")
+        raise UsageError(f"a cache of {min(sizes)} B holds no {what}: take {least} or more")
+    return [(size - pin_bytes) // entry for size in sizes]
 
 
 @dataclass(frozen=True)

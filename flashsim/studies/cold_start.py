@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flashsim.cache.lru import PAGES_MAX, LruSweep
+from flashsim.cache.lru import LruSweep
 from flashsim.errors import UsageError
-from flashsim.studies.cells import Cell, Counted, names_of, steps, unit_bytes
-from flashsim.units import format_bytes
+from flashsim.studies.cells import Cell, Counted, capacities_of, check_ids, names_of, steps, unit_bytes
 
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "table_bytes", "page_bytes", "cache_bytes",
@@ -120,10 +119,7 @@ class ColdStart:
 
 def check(cell: Cell, sizes: Sequence[int], window: int) -> list[int]:
     """The pages that each of ``sizes`` bytes holds. Raises UsageError where :func:`cold_start` could not run."""
-    page_bytes = unit_bytes(cell)
-    if not sizes or min(sizes) < page_bytes:
-        given = f"a cache of {min(sizes)} B" if sizes else "0 caches"
-        raise UsageError(f"{given} hold no page of {page_bytes} B: take {format_bytes(page_bytes)} or more")
+    capacities = capacities_of(cell, sizes)
     if window < 1 or not WINDOWS_LEAST <= cell.tokens // window <= WINDOWS_MOST:
         least, most = -(-cell.tokens // WINDOWS_MOST), cell.tokens // WINDOWS_LEAST
         if not most:
@@ -132,12 +128,8 @@ def check(cell: Cell, sizes: Sequence[int], window: int) -> list[int]:
             f"--window {window}: {cell.tokens} tokens are not {WINDOWS_LEAST} to {WINDOWS_MOST} windows of it: "
             f"take {least} to {most}"
         )
-    if cell.layout:
-        cell.layout.plan()
-    if cell.ids_below > PAGES_MAX:
-        label = names_of(cell)["label"]
-        raise UsageError(f"{label}: {cell.ids_below} ids, over {PAGES_MAX}: take a smaller --params")
-    return [size // page_bytes for size in sizes]
+    check_ids(cell)
+    return capacities
 
 
 def cold_start(

@@ -22,15 +22,20 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    cells: Sequence[Cell], policies: Sequence[str], cache_bytes: Sequence[int], jobs: int, backend: str
+    cells: Sequence[Cell],
+    policies: Sequence[str],
+    cache_bytes: Sequence[int],
+    jobs: int,
+    backend: str,
+    warm_pages: int = 0,
 ) -> Estimate:
-    """The :class:`Estimate` of running every cell under every policy at every cache size."""
+    """The :class:`Estimate` of running every cell under every policy at every cache size, after ``warm_pages`` each."""
     references, seconds, memory = 0, 0.0, []
     for cell in cells:
         per_token = cell.layout.plan(cell.unit).ids_per_token if cell.layout else cell.source.facts["ids"] / max(
             1, cell.source.facts["tokens"]
         )  # fmt: skip
-        reads = int(cell.tokens * per_token)
+        reads = int(cell.tokens * per_token) + warm_pages
         for policy in policies:
             references += reads
             if policy == "lru":

@@ -1,8 +1,8 @@
-"""A result CSV that grows as a study runs, and lets one that was killed go on where it stopped.
+"""The rows of a study as it runs, so that one that was killed goes on where it stopped.
 
-The JSON beside the CSV says what was asked ("asked", a digest of everything that decides a row), which CSV it vouches
-for ("csv_sha256") and whether all of it is there ("complete"). Rows are kept as text, so a study in two parts ends with
-the same bytes as one in one.
+They stand in ``NAME.csv.partial`` until the study has ended, so an earlier ``NAME.csv`` stays whole; then they become
+``NAME.csv``, with the facts in the JSON beside it. The partial's first line is a seal, a digest of its rows and of
+everything that decides them. Rows are kept as text, so a study in two parts ends with the same bytes as one in one.
 """
 
 import csv
@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from flashsim.files import facts_path, require_writable, sha256_of, write_facts, write_text
+from flashsim.errors import UsageError
+from flashsim.files import require_writable, sha256_of, write_facts, write_text
 
 Row = dict[str, Any]
 
@@ -35,7 +36,7 @@ class Ledger:
     """The CSV ``path`` of a study with these ``columns``.
 
     asked: JSON-able, everything that decides the rows; a run with other wishes starts anew. key: the columns that tell
-    one cell's rows from another's. Raises UsageError where ``path`` cannot be written or its JSON is another file's.
+    one cell's rows from another's. Raises UsageError where the partial cannot be written or is somebody else's.
     """
 
     def __init__(
@@ -43,37 +44,35 @@ class Ledger:
     ) -> None:
         from importlib.metadata import version
 
-        self._path, self._columns, self._key = path, columns, key
-        text = json.dumps([version("flashsim"), asked], sort_keys=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        self._facts = {"kind": kind, "asked": digest} | asked
-        facts = facts_path(path, kind)
-        require_writable(path)
-        self.done: dict[tuple[str, ...], list[Row]] = {}
-        if facts.is_file() and path.is_file():
-            held = json.loads(facts.read_bytes())
-            ours = held.get("csv_sha256") == sha256_of(path)  # not of a run that was killed between the two files
-            if held.get("asked") == digest and held.get("complete") is False and ours:
-                self.done = self._read()
-
-    def _read(self) -> dict[tuple[str, ...], list[Row]]:
-        """Rows of the cells that ended, by their key."""
-        with open(self._path, newline="") as file:
-            reader = csv.DictReader(file)
-            rows = list(reader) if reader.fieldnames == list(self._columns) else []
-        done: dict[tuple[str, ...], list[Row]] = {}
-        for row in rows:
-            done.setdefault(tuple(row[column] for column in self._key), []).append(row)
-        return done
+        self._path, self._partial, self._columns = path, path.with_name(f"{path.name}.partial"), columns
+        self._asked = _digest(json.dumps([version("flashsim"), *columns, asked], sort_keys=True))
+        self._facts = {"kind": kind, "asked": self._asked} | asked
+        require_writable(self._partial)
+        self.done: dict[tuple[str, ...], list[Row]] = {}  # rows of the cells that ended before, by their key
+        if self._partial.is_file():
+            seal, _, text = self._partial.read_bytes().decode(errors="replace").partition("\n")
+            if seal + text and not seal.startswith(_SEAL):
+                raise UsageError(f"{self._partial} is 1 file of somebody else's: move it, or choose another -o")
+            for row in csv.DictReader(io.StringIO(text, newline="")) if seal == self._seal(text) else ():
+                self.done.setdefault(tuple(row[column] for column in key), []).append(row)
 
     def keep(self, rows: list[Row]) -> None:
-        """Replace the CSV by ``rows``, which are whole cells in order."""
-        write_text(self._path, to_csv(rows, self._columns))
-        self._vouch(complete=False)
+        """Replace the rows by these, which are whole cells in order."""
+        self._csv = to_csv(rows, self._columns)
+        write_text(self._partial, f"{self._seal(self._csv)}\n{self._csv}")
 
     def close(self) -> None:
-        """Say in the JSON that all of it is there."""
-        self._vouch(complete=True)
+        """The study has ended: what was kept last is all of it."""
+        write_text(self._path, self._csv)
+        write_facts(self._path, self._facts | {"csv_sha256": sha256_of(self._path)})
+        self._partial.unlink(missing_ok=True)  # last: until then a killed run can do all of this again
 
-    def _vouch(self, complete: bool) -> None:
-        write_facts(self._path, self._facts | {"complete": complete, "csv_sha256": sha256_of(self._path)})
+    def _seal(self, text: str) -> str:
+        return _SEAL + _digest(self._asked + text)
+
+
+_SEAL = "# not the whole study yet: the same command goes on from here; "
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()

@@ -69,10 +69,12 @@ class TokenStream:
 
     @property
     def name(self) -> str:
-        """What the stream is called in tables, figures and file names: the file's name without endings."""
+        """What the stream is called in tables, figures and file names: the file's name without endings. Bytes that are
+        not UTF-8, which no table can hold, are written as ``\\xe9``."""
         if self.path is None:
             return "tokens"
-        return Path(self.path.name.removesuffix(".zst")).stem
+        stem = Path(self.path.name.removesuffix(".zst")).stem
+        return stem.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
     def chunks(self, context: int, begin: int = 0, end: int | None = None, size: int = CHUNK_TOKENS) -> Iterator[Chunk]:
         """Yield tokens [begin, end) in pieces of at most ``size`` tokens.

@@ -1,5 +1,5 @@
-"""Benchmarks, off by default: ``python -m tests.bench NAME... [--corpus FILE] [--tokens N] [--rounds R]``, and
-``python -m tests.bench replay --target FILE`` with a fully written file on the drive.
+"""Benchmarks, off by default: ``python -m tests.bench NAME... [--corpus FILE] [--tokens N] [--rounds R]``, for policies
+``[--capacities PAGES,...]``, and ``python -m tests.bench replay --target FILE`` with a fully written file on the drive.
 
 Every figure is a ratio to a peer in the same run, in CPU seconds of one core, rounds interleaved; the tables go to
 stdout as Markdown. The corpus is the demo corpus unless a token file is given.
@@ -17,6 +17,7 @@ from flashsim import layout, open_tokens, trace_ids
 from flashsim.cache.engine import sweep_of
 from flashsim.cache.lru import LruSweep
 from flashsim.kernels import backend
+from flashsim.units import parse_count
 from tests.bench import peers
 from tests.bench.drive import drive
 from tests.bench.measure import interleaved, machine
@@ -50,7 +51,8 @@ def addresses(stream, tokens: int, rounds: int) -> None:
 
 
 def lru(stream, tokens: int, rounds: int) -> None:
-    """Twelve LRU capacities in one pass against libCacheSim, one capacity after the other."""
+    """LRU at twelve capacities in one pass and at one, against libCacheSim, one capacity after the other, and against
+    the floor: reading and writing one word a reference."""
     made, trace = _trace(stream, tokens)
     capacities = [4096 << step for step in range(10)] + [3_000_000, 3_255_210]
     with tempfile.TemporaryDirectory() as folder:
@@ -68,20 +70,26 @@ def lru(stream, tokens: int, rounds: int) -> None:
 
         taken = interleaved(rounds, c=lambda: ours("c", capacities), numba=lambda: ours("numba", capacities))
         peer = interleaved(1, warm=False, peer=theirs)["peer"]  # minutes; its own repeats would say little
-        one = interleaved(rounds, c=lambda: ours("c", [65536]), numba=lambda: ours("numba", [65536]))
+        library = peers.compiled(Path(folder), "gather.c")
+        one = interleaved(
+            rounds,
+            c=lambda: ours("c", [65536]),
+            numba=lambda: ours("numba", [65536]),
+            floor=lambda: peers.gather(library, trace, made.pages),
+        )
         ours("c", capacities), ours("numba", capacities)
     assert results["c"] == results["numba"] == results["libcachesim"], results
     print(f"\n{len(trace):,} references of pagegram-S4-20B over {made.pages:,} pages; equal misses at 12 capacities\n")
-    print("| what | CPU s | M references/s | x libCacheSim |\n|---|---|---|---|")
-    print(
-        f"| libCacheSim LRU, 12 capacities | {peer.median:.1f} | {12 * len(trace) / peer.median / 1e6:.2f} each | 1 |"
-    )
-    for name, timing in taken.items():
-        ratio = peer.median / timing.median
-        print(f"| {name}, 12 capacities in one pass | {timing.median:.3f} | {timing.rate(len(trace))} | {ratio:,.0f} |")
-    for name, timing in one.items():
-        ratio = peer.median / 12 / timing.median
-        print(f"| {name}, one capacity | {timing.median:.3f} | {timing.rate(len(trace))} | {ratio:,.0f} |")
+    print("| what | CPU s | ns a reference | M references/s | x libCacheSim |\n|---|---|---|---|---|")
+    single = peer.median / 12  # seconds of one capacity
+    rate = f"{len(trace) / single / 1e6:.1f} each"
+    print(f"| libCacheSim, 12 capacities | {peer.median:.1f} | {single / len(trace) * 1e9:.0f} each | {rate} | 1 |")
+    rows = [(f"{name}, 12 capacities in one pass", timing, peer.median) for name, timing in taken.items()]
+    rows += [(name if name == "floor" else f"{name}, one capacity", timing, single) for name, timing in one.items()]
+    for name, timing, seconds in rows:
+        each = f"{timing.median / len(trace) * 1e9:.2f}"
+        ratio = f"{seconds / timing.median:,.0f}"
+        print(f"| {name} | {timing.median:.3f} | {each} | {timing.rate(len(trace))} | {ratio} |")
 
 
 def curve(stream, tokens: int, rounds: int) -> None:
@@ -116,8 +124,8 @@ _PEERS = {
 }  # fmt: skip
 
 
-def policies(stream, tokens: int, rounds: int) -> None:
-    """Every policy at two capacities against libCacheSim's, on the page trace and on a Zipf one."""
+def policies(stream, tokens: int, rounds: int, capacities: list[int]) -> None:
+    """Every policy at each of ``capacities`` against libCacheSim's, on the page trace and on a Zipf one."""
     made, trace = _trace(stream, tokens)
     rng = np.random.default_rng(0)
     ranks = np.exp(np.log(made.pages) * rng.random(len(trace))).astype(np.uint32)  # Zipf, exponent 1
@@ -133,8 +141,8 @@ def policies(stream, tokens: int, rounds: int) -> None:
             path = Path(folder) / "trace.oracleGeneral"
             peers.write_oracle_general(path, ids)
             for policy, (peer, options) in _PEERS.items():
-                for capacity in (16_384, 262_144):
-                    _policy_row(policy, peer, options, name, ids, path, capacity, made.pages, max(3, rounds // 3))
+                for capacity in capacities:
+                    _policy_row(policy, peer, options, name, ids, path, capacity, made.pages, max(1, rounds // 3))
 
 
 def _policy_row(policy, peer, options, name, ids, path, capacity, pages, rounds) -> None:
@@ -189,9 +197,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", default=list(BENCHMARKS), help=f"of {', '.join(BENCHMARKS)}; or replay")
     parser.add_argument("--corpus", type=Path, help="token file (default: the demo corpus)")
-    parser.add_argument("--tokens", type=int, default=4_000_000)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--tokens", type=parse_count, default=4_000_000)
+    parser.add_argument("--rounds", type=int, default=9, help="(policies take a third)")
     parser.add_argument("--target", type=Path, help="for replay: a fully written file on the drive, 4 GiB or more")
+    parser.add_argument(
+        "--capacities",
+        type=lambda text: [parse_count(part) for part in text.split(",")],
+        default=[16_384, 262_144],
+        help="of policies: pages, with commas (default: 16384,262144)",
+    )
     options = parser.parse_args()
     if options.names == ["replay"]:
         if options.target is None:
@@ -208,7 +222,8 @@ def main() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(f"{machine()}; {options.corpus.name}, {options.tokens:,} tokens, {options.rounds} rounds, one core\n")
     for name in options.names:
-        BENCHMARKS[name](stream, options.tokens, options.rounds)
+        more = [options.capacities] if name == "policies" else []
+        BENCHMARKS[name](stream, options.tokens, options.rounds, *more)
 
 
 if __name__ == "__main__":

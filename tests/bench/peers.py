@@ -1,4 +1,4 @@
-"""The peers of the benchmarks: libCacheSim (PyPI ``libcachesim``), and a Fenwick tree in C."""
+"""The peers of the benchmarks: libCacheSim (PyPI ``libcachesim``), and in C a Fenwick tree and LRU's floor."""
 
 import ctypes
 import subprocess
@@ -38,3 +38,9 @@ def fenwick(library: ctypes.CDLL, trace: np.ndarray, pages: int) -> np.ndarray:
     buffers = [ctypes.c_void_p(array.ctypes.data) for array in (trace, tree, last, counts)]
     library.fenwick_distances(buffers[0], ctypes.c_int64(len(trace)), *buffers[1:])
     return counts.astype(np.int64)
+
+
+def gather(library: ctypes.CDLL, trace: np.ndarray, pages: int) -> None:
+    """Read and write a word a page for each reference: the least that LRU has to do."""
+    last = np.zeros(pages, np.uint32)
+    library.gather(ctypes.c_void_p(trace.ctypes.data), ctypes.c_int64(len(trace)), ctypes.c_void_p(last.ctypes.data))

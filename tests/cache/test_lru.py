@@ -1,5 +1,9 @@
 """Exact LRU: OrderedDict, numba and C agree to the last miss; the laws of LRU hold."""
 
+import sys
+from itertools import pairwise
+from unittest import mock
+
 import numpy as np
 import pytest
 import reference
@@ -17,6 +21,8 @@ traces = st.one_of(
         st.integers(0, 2**32 - 1), st.integers(1, 900), st.sampled_from([1, 3, 8]),
     ),
     st.builds(lambda pages, laps: list(range(pages)) * laps, st.integers(1, 300), st.integers(1, 6)),
+    st.lists(st.tuples(st.integers(0, 9), st.integers(1, 200)), max_size=20)
+    .map(lambda runs: [page for page, times in runs for _ in range(times)]),
 )  # fmt: skip
 capacity_lists = st.lists(st.integers(1, 1000), min_size=1, max_size=40)
 
@@ -44,6 +50,40 @@ def test_classes_and_pieces(trace, capacities, piece):
         assert classes.tolist() == wanted
         assert lru.distinct == len(set(trace))
         assert lru.misses.tolist() == [int((classes > k).sum()) for k in range(len(capacities))]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    traces,
+    st.lists(st.one_of(st.integers(1, 6), st.integers(120, 140), st.integers(1, 1000)), min_size=1, max_size=16),
+    st.lists(st.integers(0, 3000), max_size=12),
+    st.sets(st.integers(0, 12)),
+)
+def test_batches_wherever_their_edges_fall(trace, capacities, cuts, refused):
+    """Pieces cut anywhere, some ended by an id that is out of range, and so few time slots that they are renumbered
+    every few hundred references: what came before such an id counts, and nothing after it."""
+    capacities, pages = sorted(set(capacities)), max(trace, default=0) + 1
+    edges = sorted({0, len(trace), *(cut for cut in cuts if cut < len(trace))})
+    wanted = np.sum([reference.lru(trace, capacity) for capacity in capacities], axis=0, dtype=int)
+    for name in BACKENDS:
+        kernel = backend(name).Lru
+        with mock.patch.object(sys.modules[kernel.__module__], "lru_slots", lambda pages: (pages + 383) // 128 * 128):
+            lru = kernel(capacities, pages)
+        classes = np.zeros(len(trace), np.uint8)
+        for at, (first, end) in enumerate(pairwise(edges)):
+            piece, out = np.array(trace[first:end], np.uint32), classes[first:end]
+            if at in refused:
+                tail = np.array([pages, *trace[:100]], np.uint32)
+                with pytest.raises(ValueError, match="below"):
+                    lru.run(np.append(piece, tail), more := np.zeros(len(piece) + len(tail), np.uint8))
+                out[:] = more[: len(piece)]
+                assert not more[len(piece) :].any()
+            else:
+                lru.run(piece, out)
+        assert classes.tolist() == wanted.tolist(), name
+        assert lru.misses.tolist() == [int((wanted > k).sum()) for k in range(len(capacities))]
+        assert lru.distinct == len(set(trace))
+        assert lru.recency.tolist() == list(reversed(dict.fromkeys(reversed(trace))))
 
 
 @settings(max_examples=40, deadline=None)

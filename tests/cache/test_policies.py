@@ -57,7 +57,25 @@ def test_python_numba_and_c_agree(policy, trace, capacity, piece):
             getattr(backend(name), module.KERNEL)(state, feed[at : at + piece], missed[at : at + piece])
         assert missed.tolist() == wanted, name
         assert state.misses == sum(wanted)
+        assert offline or state.distinct == len(set(trace))
         module.check(state)
+
+
+@pytest.mark.parametrize("policy", [policy for policy in MODULES if policy != "min"])
+@settings(max_examples=20, deadline=None)
+@given(trace=traces, capacity=capacities, cut=st.integers(0, 300), bad=st.sampled_from([1000, 2**32 - 1]))
+def test_what_comes_before_a_bad_id_counts(policy, trace, capacity, cut, bad):
+    head, tail = trace[:cut], trace[cut:]
+    for name in BACKENDS:
+        run, state, missed = getattr(backend(name), MODULES[policy].KERNEL), [], []
+        for _ in range(2):
+            state.append(MODULES[policy].state(capacity, 1000))
+            missed.append(np.zeros(len(trace) + 1, np.uint8))
+        with pytest.raises(ValueError, match="below 1000"):
+            run(state[0], np.array([*head, bad, *tail], np.uint32), missed[0])
+        run(state[1], np.array(head, np.uint32), missed[1][: len(head)])
+        assert (missed[0] == missed[1]).all(), name
+        assert (state[0].page == state[1].page).all() and (state[0].reg == state[1].reg).all()
 
 
 @pytest.mark.parametrize("policy", MODULES)
@@ -73,6 +91,12 @@ def test_edges(policy, name):
     assert misses([7] * 500, 1, 2, 100) == [1, 1, 1]
     scan = list(range(40)) * 3
     assert misses(scan, 100, 10**6) == [40, 40]  # room for every page: cold misses alone
+    sweep = PolicySweep(policy, [3, 50], 100, name)
+    assert sweep.distinct == 0
+    sweep.run(np.array(scan, np.uint32))
+    sweep.mark()
+    sweep.run(np.array([5, 90, 90], np.uint32))
+    assert sweep.distinct == 41 and sweep.cold_since_mark == 1
     with pytest.raises(ValueError, match="below 100"):
         misses([3, 100], 5)
 
@@ -158,6 +182,24 @@ def test_logs_number_past_32_bits(policy, name):
     assert registers(state, 0)[logs.NEXT] > 2**32 and misses[0] == misses[1]
 
 
+@settings(max_examples=40, deadline=None)
+@given(trace=traces, capacity=capacities, left=st.integers(0, 400))
+def test_fifo_numbers_past_32_bits(trace, capacity, left):
+    """Insertions are numbered anew, twice for some traces: what was long evicted stays so."""
+    wanted = REFERENCES["fifo"](trace, capacity)
+    for name in BACKENDS:
+        state, missed = MODULES["fifo"].state(capacity, 1000), np.zeros(len(trace), np.uint8)
+        half = len(trace) // 2
+        for piece in (slice(0, half), slice(half, None)):
+            shift = max(2**32 - 2 - left - int(state.reg[1]), 0)
+            state.page[state.queued] += np.uint32(shift)
+            state.reg[1] += shift
+            backend(name).fifo_run(state, np.array(trace[piece], np.uint32), missed[piece])
+        assert missed.tolist() == wanted, name
+        assert state.distinct == len(set(trace))
+        MODULES["fifo"].check(state)
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_lfu_counts_past_32_bits(name):
     state = MODULES["lfu"].state(2, 10)
@@ -166,7 +208,7 @@ def test_lfu_counts_past_32_bits(name):
     state.slot[3 + 2, 2] = 2**32 - 2  # reads of page 2's bucket
     run(state, np.array([2, 2, 3, 1, 3], np.uint32))
     MODULES["lfu"].check(state)
-    assert state.misses == 5 and state.page[2, 0]  # page 2 stays; 1 and 3 push each other out
+    assert state.misses == 5 and 2 in state.queued  # page 2 stays; 1 and 3 push each other out
 
 
 def test_state_must_fit_its_kernel():

@@ -11,6 +11,8 @@ import pytest
 
 TRACE = ("trace", "corpus.bin", "--params", "1M", "--dtype", "uint16")
 SWEEP = ("sweep-cache", *TRACE[1:], "--cache", "64KiB", "--eot", "0", "-o", "x.csv")
+CURVE = ("curve", *TRACE[1:], "--eot", "0", "-o", "x.csv")
+COLD = ("cold-start", *CURVE[1:], "--window", "5k")
 SWEEP_TRACE = ("sweep-cache", "t.npy", "-o", "x.csv")
 SHOW = ("layouts", "show")
 
@@ -57,6 +59,9 @@ USAGE = [
     ("sweep-cache", "t.npy", "t.npy", "-o", "x.csv", "--cache", "64KiB"), (*SHOW, "pagegran"),
     (*SHOW, "pagegram", "--params", "0"), (*SHOW, "engram", "--params", "1k"), (*SHOW, "engram", "--S", "4"),
     (*SHOW, "engram", "--params", "400B"), (*SHOW, "typo.toml"), (*SHOW, "flat", "flat"),
+    *((*command, "-o", f"{name}.csv") for command in (SWEEP, CURVE, COLD) for name in ("no-json", "no-svg", "no-png")),
+    (*TRACE, "--eot", "0", "-o", "no-json.npy"), (*COLD, "--layout", "flat", "--save-state", "no-json.npy"),
+    ("sim", "t.npy", "-o", "no-json.csv"),
     ("figures", "fig4a", "sweep.csv", "-o", "/proc/x"), ("figures", "fig4a", "sweep.csv", "-o", "folder"),
 ]  # fmt: skip
 
@@ -90,7 +95,8 @@ def rubbish(tmp_path_factory, corpus_file):
     from flashsim.trace import write_trace
 
     folder = tmp_path_factory.mktemp("rubbish")
-    for name in ("folder", "folder.npy", "folder.csv", "folder.toml", "folder.svg"):
+    folders = "folder folder.npy folder.csv folder.toml folder.svg no-json.json no-svg.svg no-png.png"
+    for name in folders.split():
         (folder / name).mkdir()
     shutil.copy(corpus_file, folder / "corpus.bin")
     os.mkfifo(folder / "pipe")
@@ -174,6 +180,7 @@ def test_the_cases_are_bad_for_their_own_sake(in_rubbish):
     """What the bad lines start from is good."""
     assert in_rubbish(*TRACE)[0] == 0
     assert in_rubbish(*SWEEP)[0] == 0
+    assert in_rubbish(*CURVE, "-o", "c.csv")[0] == in_rubbish(*COLD, "-o", "d.csv")[0] == 0
     assert in_rubbish("sweep-cache", "t.npy", "-o", "y.csv", "--cache", "64KiB")[0] == 0
     assert in_rubbish("figures", "fig4a", "sweep.csv")[0] == 0
     assert in_rubbish("trace", "tokens.npy", "--documents", "d.npy", "--params", "1M", "-o", "d2.npy")[0] == 0

@@ -166,7 +166,7 @@ def test_an_interrupted_prepare_says_what_stays(tmp_path, stop):
     command = [sys.executable, "-c", script, "replay", "prepare", "target", "--size", "400MiB"]
     child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     partial = tmp_path / "target.partial"
-    for _ in range(1000):
+    for _ in range(6000):
         if partial.exists() and partial.stat().st_size:
             break
         time.sleep(0.01)

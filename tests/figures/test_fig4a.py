@@ -5,6 +5,7 @@ import re
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from flashsim.errors import DataError
@@ -70,6 +71,18 @@ def test_the_lines_are_the_numbers(csv, tmp_path):
     cells[at] = str(float(cells[at]) / 2)
     csv.write_text("\n".join([header, lines[0], ",".join(cells), *lines[2:]]))
     assert draw(csv, tmp_path / "a")[0].read_bytes() != before
+
+
+def test_a_table_from_before_warm_starts_is_of_cold_ones(csv, tmp_path):
+    before = draw(csv, tmp_path / "a")[0].read_bytes()
+    table = pd.read_csv(csv)
+    table.drop(columns="warm_pages").to_csv(csv, index=False)
+    assert draw(csv, tmp_path / "a")[0].read_bytes() == before
+    table.assign(warm_pages=12_345).to_csv(csv, index=False)
+    assert "LRU page cache; 12,345 pages cached at the start" in texts(draw(csv, tmp_path / "a")[0])
+    table.assign(warm_pages=-1).to_csv(csv, index=False)
+    with pytest.raises(DataError, match="row 1 has warm_pages -1"):
+        draw(csv)
 
 
 @pytest.mark.parametrize("name", ["$\\frac{$", "<&>", "007", "nan", "Öl"])

@@ -1,5 +1,6 @@
 """Geometry: the report's sizes, equal budgets, bytes and pages of every layout; what cannot be is refused."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from flashsim.errors import UsageError
 from flashsim.layouts import layout, preset_names
 from flashsim.layouts.formats import FORMATS, row_bytes
 from flashsim.layouts.primes import is_prime
+from flashsim.trace import layout_facts
 
 SLOTS = (1, 4, 8, 15, 60)
 
@@ -209,6 +211,31 @@ def test_any_choice_is_sound(values):
 ])  # fmt: skip
 def test_labels(values, label):
     assert layout("pagegram", **values).label == label
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint16, np.uint8])
+def test_numpys_integers_are_integers(kind):
+    """The same layout, whose spec JSON can hold and whose seed the hash can take."""
+    values = {"S": 4, "heads": 4, "width": 32, "seed": 3, "orders": (2, 3, 5)}
+    made = layout("pagegram", **{name: kind(value) for name, value in values.items() if name != "orders"},
+                  orders=np.array(values["orders"], kind), params=np.int64(10**9))  # fmt: skip
+    wanted = layout("pagegram", **values, params="1B")
+    assert made == wanted and made.label == "pagegram-S4-1B-K4-w32-n2+3+5-seed3"
+    assert json.dumps(layout_facts(made)) == json.dumps(layout_facts(wanted))
+    assert (made.plan().seeds == wanted.plan().seeds).all() and made.plan("row").ids_per_token == 12
+    assert layout("pagegram", S=True).label == "pagegram-S1-20B"
+
+
+@pytest.mark.parametrize(("values", "message"), [
+    ({"S": 4.0}, r"S 4.0: give a whole number, like 4"), ({"S": "4"}, r"S '4': give a whole number"),
+    ({"heads": 2.5}, r"heads 2.5: give"), ({"width": np.float64(64)}, r"width .*64.*: give a whole number"),
+    ({"seed": "x"}, r"seed 'x': give a whole number"), ({"seed": np.array([1, 2])}, r"seed array.*: give"),
+    ({"orders": 3}, r"orders 3: give whole numbers, like \(2, 3\)"), ({"orders": (2.0, 3)}, r"orders \(2.0, 3\): give"),
+    ({"orders": "23"}, r"orders '23': give"), ({"page": 4096}, r"4096 is not a size in bytes: write it like"),
+])  # fmt: skip
+def test_what_is_no_integer_is_named(values, message):
+    with pytest.raises(UsageError, match=message):
+        layout("pagegram", **values)
 
 
 def test_labels_differ_by_parameters_that_print_alike():

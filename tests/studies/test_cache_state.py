@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from flashsim.errors import DataError, UsageError
+from flashsim.files import sha256_of
 from flashsim.layouts import layout
 from flashsim.layouts.spec import _PRESETS
 from flashsim.studies.cache_state import check_state_path, load_state, save_state
@@ -35,9 +36,12 @@ def test_what_was_saved_comes_back(saved):
     wanted = {"kind": "cache state", "label": "pagegram-S4-2M", "ids_below": LAYOUT.pages, "pages": 4, "tokens": 2000}
     assert wanted.items() <= state.facts.items() and state.facts["source"]["name"] == "tokens"
     assert np.load(saved).tolist() == PAGES.tolist()
+    before = sha256_of(saved)
     save_state(saved, cell_of(skip=2000, tokens=500), PAGES[:2], state)
     again = load_state(saved, cell_of())
-    assert again.facts["tokens"] == 2500 and again.facts["warm_from"]["tokens"] == 2000 and len(again.pages) == 2
+    assert again.facts["tokens"] == 2500 and len(again.pages) == 2
+    past = again.facts["warm_from"]
+    assert (past["tokens"], past["pages"], past["sha256"]) == (2000, 4, before) and before != again.sha256
 
 
 def test_it_knows_the_tokens_that_it_has_read(saved):
@@ -65,6 +69,8 @@ def test_another_layout(saved, tmp_path):
         load_state(saved, cell_of(layout=other))
     for value in ("pagegram-S4-2M", "pagegram-S4-3M", str(LAYOUT.pages), str(other.pages)):
         assert value in str(caught.value)
+    with pytest.raises(UsageError, match="this run is of pagegram-S4-3M"):
+        load_state(saved, cell_of(), cell_of(layout=other))
 
 
 def test_two_files_of_one_label_are_two_layouts(tmp_path):

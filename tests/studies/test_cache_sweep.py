@@ -103,6 +103,8 @@ def test_a_trace_of_rows(tmp_path):
     assert table["misses"].tolist() == [sum(reference.lru(rows, capacity)) for capacity in (100, 1000)]
     assert set(table["unit"]) == {"row"} and set(table["page_bytes"]) == {34}
     assert set(table["label"]) == {"engram-1M-row"}
+    with pytest.raises(UsageError, match="33 B holds no row of 34 B: take 34 B or more"):
+        sweep_cache(Trace.open(tmp_path / "a.npy"), (), [33])
 
 
 def _starts(stream):

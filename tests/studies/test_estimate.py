@@ -22,6 +22,8 @@ def test_memory_is_bounded_by_the_estimate(policy):
     made = layout("engram", params="400M")
     needs = estimate(cells_of([stream], [made]), [policy], SIZES, 1, "c")
     assert 0 <= needs.references - 60_000 * 16 < 100
+    warm = estimate(cells_of([stream], [made]), [policy, policy], SIZES, 1, "c", 1234)
+    assert warm.references == 2 * (needs.references + 1234)
     tracemalloc.start()
     sweep_cache(stream, made, SIZES, policies=[policy])
     peak = tracemalloc.get_traced_memory()[1]

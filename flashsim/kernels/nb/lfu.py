@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.policy import policy
+from flashsim.kernels.nb.policy import policy, queued
+from flashsim.kernels.state import GONE
 
 _PAGE, _PREVIOUS, _NEXT, _BUCKET = range(4)
 _LAST, _UP, _READS = range(3)
@@ -91,7 +92,7 @@ def _hit(capacity, slot, reg, node):
 @njit(inline="always")
 def _access(capacity, page, slot, reg, x):
     node = np.int64(page[x, 0])
-    if node:
+    if queued(node):
         _hit(capacity, slot, reg, node)
         return False
     if reg[1] < capacity:
@@ -99,7 +100,7 @@ def _access(capacity, page, slot, reg, x):
         node = reg[1]
     else:
         node = np.int64(slot[0, _NEXT])
-        page[slot[node, _PAGE], 0] = 0
+        page[slot[node, _PAGE], 0] = GONE
         _unlink(slot, node)
         old = np.int64(slot[node, _BUCKET])
         if slot[capacity + 1 + old, _LAST] == node:

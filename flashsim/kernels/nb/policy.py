@@ -6,9 +6,16 @@ import numpy as np
 from numba import njit
 
 from flashsim.kernels.nb.bits import AHEAD, prefetch, require_trace
-from flashsim.kernels.state import PolicyState
+from flashsim.kernels.nb.ids import in_range, soon_of
+from flashsim.kernels.state import GONE, PolicyState
 
 NEXT = 16  # slots: how far ahead an eviction loads the records of the pages that it looks at one after the other
+
+
+@njit(inline="always")
+def queued(record):
+    """Whether a record is of a page that is in a queue."""
+    return record != 0 and record != GONE
 
 
 @njit(inline="always")
@@ -37,18 +44,18 @@ def policy(access: Callable, ahead: Callable = _nothing) -> Callable:
 
     @njit(nogil=True, _nrt=False)  # nothing is allocated: else each inlined access counts references to its arrays
     def loop(capacity, page, slot, reg, trace, missed):
-        last = len(trace) - 1
-        for t in range(len(trace)):
-            x = trace[t]
-            if x >= len(page):
-                return t
-            later = trace[min(t + AHEAD, last)]
-            prefetch(page, np.int64(later))
-            ahead(slot, reg, later)
-            miss = access(capacity, page, slot, reg, x)
-            reg[0] += miss
-            if len(missed):
-                missed[t] = miss
+        for at in range(0, len(trace), AHEAD):
+            ids = trace[at : at + AHEAD]
+            good, soon = in_range(ids, len(page)), soon_of(trace, at, len(ids))
+            for i in range(good):
+                prefetch(page, np.int64(soon[i]))
+                ahead(slot, reg, soon[i])
+                miss = access(capacity, page, slot, reg, ids[i])
+                reg[0] += miss
+                if len(missed):
+                    missed[at + i] = miss
+            if good < len(ids):
+                return at + good
         return len(trace)
 
     def run(state: PolicyState, trace: np.ndarray, missed: np.ndarray | None = None) -> None:

@@ -4,7 +4,8 @@ import numpy as np
 from numba import njit
 
 from flashsim.kernels.nb.address import mix13
-from flashsim.kernels.nb.policy import policy
+from flashsim.kernels.nb.policy import policy, queued
+from flashsim.kernels.state import GONE
 
 
 @njit(inline="always")
@@ -16,13 +17,13 @@ def _drawn(capacity, seed, draw):
 
 @njit(inline="always")
 def _access(capacity, page, slot, reg, x):
-    if page[x, 0]:
+    if queued(page[x, 0]):
         return False
     at = reg[1]
     if at == capacity:
         reg[2] += 1
         at = _drawn(capacity, reg[3], reg[2])
-        page[slot[at, 0], 0] = 0
+        page[slot[at, 0], 0] = GONE
     else:
         reg[1] = at + 1
     slot[at, 0] = x

@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.policy import look, policy, wrapped
+from flashsim.kernels.nb.policy import look, policy, queued, wrapped
+from flashsim.kernels.state import GONE
 
 _MOST, _TO_MAIN, _SMALL, _MAIN, _GHOST = 3, 2, 4, 8, 12
 
@@ -41,14 +42,14 @@ def _compact(page, slot, base, reg, length):
 def _remember(capacity, page, slot, reg, x):
     size = capacity * 9 // 10
     base, length = max(1, capacity // 10) + capacity, 2 * size
-    page[x, 0] = 0
+    page[x, 0] = GONE
     if size == 0:
         return
     while reg[7] == size:
         at = reg[5]
         oldest = _pop(page, slot, base, reg, 5, length)
         if page[oldest, 0] == _GHOST + at:
-            page[oldest, 0] = 0
+            page[oldest, 0] = GONE
             reg[7] -= 1
     if reg[6] == length:
         _compact(page, slot, base, reg, length)
@@ -74,7 +75,7 @@ def _evict_main(capacity, page, slot, reg):
     while True:
         oldest = _pop(page, slot, size, reg, 3, capacity)
         if page[oldest, 0] == _MAIN:
-            page[oldest, 0] = 0
+            page[oldest, 0] = GONE
             break
         page[oldest, 0] -= 1
         _push(slot, size, reg, 3, capacity, oldest)
@@ -87,8 +88,9 @@ def _access(capacity, page, slot, reg, x):
         page[x, 0] = record + (record % 4 < _MOST)
         return False
     size = max(1, capacity // 10)
-    if record:
-        page[x, 0] = 0
+    ghost = queued(record)
+    if ghost:
+        page[x, 0] = GONE
         reg[7] -= 1
     while reg[2] + reg[4] == capacity:
         if reg[2] and reg[4] <= capacity - size:
@@ -96,7 +98,7 @@ def _access(capacity, page, slot, reg, x):
         else:
             _evict_main(capacity, page, slot, reg)
         reg[8] = 1
-    if record or (not reg[8] and reg[2] == size):
+    if ghost or (not reg[8] and reg[2] == size):
         page[x, 0] = _MAIN
         _push(slot, size, reg, 3, capacity, x)
     else:

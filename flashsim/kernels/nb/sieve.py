@@ -1,9 +1,9 @@
 """Twin of ``csim/sieve.c``, which says what the records hold."""
 
-import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.policy import look, policy, wrapped
+from flashsim.kernels.nb.policy import look, policy, queued, wrapped
+from flashsim.kernels.state import GONE
 
 
 @njit(inline="always")
@@ -17,14 +17,14 @@ def _turn(reg):
 
 @njit(inline="always")
 def _evict(capacity, page, slot, reg):
-    left = np.int64(1)
-    while left:
+    visited = True
+    while visited:
         oldest = look(page, slot, reg[4] * capacity, reg[1], capacity)
         reg[1] = wrapped(reg[1] + 1, capacity)
         reg[2] -= 1
-        left = np.int64(page[oldest, 0]) - 1
-        page[oldest, 0] = left
-        if left:
+        visited = page[oldest, 0] == 2
+        page[oldest, 0] = 1 if visited else GONE
+        if visited:
             slot[(reg[4] ^ 1) * capacity + reg[3], 0] = oldest
             reg[3] += 1
         _turn(reg)
@@ -32,7 +32,7 @@ def _evict(capacity, page, slot, reg):
 
 @njit(inline="always")
 def _access(capacity, page, slot, reg, x):
-    if page[x, 0]:
+    if queued(page[x, 0]):
         page[x, 0] = 2
         return False
     if reg[2] + reg[3] == capacity:

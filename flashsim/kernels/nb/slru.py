@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.nb.policy import look, policy, wrapped
+from flashsim.kernels.nb.policy import look, policy, queued, wrapped
+from flashsim.kernels.state import GONE
 
 _OLDEST, _ENTRIES, _PAGES = 4, 5, 6
 
@@ -52,7 +53,7 @@ def _pop(page, slot, reg, segment):
         reg[row + _ENTRIES] -= 1
         if page[x, 0] == base + at + 1:
             break
-    page[x, 0] = 0
+    page[x, 0] = GONE
     reg[row + _PAGES] -= 1
     return x
 
@@ -61,10 +62,10 @@ def _pop(page, slot, reg, segment):
 def _access(capacity, page, slot, reg, x):
     length, top = len(slot) // 4, 0 if capacity < 4 else 3
     record = np.int64(page[x, 0])
-    if record:
+    if queued(record):
         old = (record > length) + (record > 2 * length) + (record > 3 * length)
         new = min(old + 1, top)
-        page[x, 0] = 0
+        page[x, 0] = GONE
         reg[4 * old + _PAGES] -= 1
         if reg[4 * new + _PAGES] == _size_of(capacity, new):
             _push(page, slot, reg, old, _pop(page, slot, reg, new))
