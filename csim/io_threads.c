@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_WORKERS = 256, STACK_BYTES = 256 << 10 };
+enum { MOST_WORKERS = 256, STACK_BYTES = 256 << 10, MOST_WOKEN = 4 };
 
 struct threads {
     pthread_cond_t work, news; /* for idle workers; for the thread that runs the slice */
@@ -61,6 +61,15 @@ static void idle(struct fs_replay *replay, uint64_t now)
     own->idle--;
 }
 
+/* How many idle workers to wake for what is left to be taken; those wake others in their turn. */
+static uint32_t helpers(const struct fs_replay *replay)
+{
+    const struct threads *own = replay->own;
+    const int64_t left = replay->end - replay->read;
+    const uint32_t most = left > MOST_WOKEN ? MOST_WOKEN : left ? (uint32_t)left : 1;
+    return replay->wake_ns ? 0 : own->idle < most ? own->idle : most;
+}
+
 static void *work(void *argument)
 {
     struct fs_replay *replay = argument;
@@ -73,9 +82,9 @@ static void *work(void *argument)
             idle(replay, now);
             continue;
         }
-        const int more = own->idle && replay->wake_ns == 0;
+        const uint32_t more = helpers(replay);
         pthread_mutex_unlock(&replay->lock);
-        if (more)
+        for (uint32_t k = 0; k < more; k++)
             pthread_cond_signal(&own->work);
         read_slot(replay, (uint32_t)slot);
     }
