@@ -298,7 +298,7 @@ void fs_replay_close(struct fs_replay *replay);
  * The same groups under the same limits as in io.c, on simulated time from 0. A read passes, first come first served:
  *
  *   host      one server: `read` ns a read, and `group` ns more for the first of its group. It works in batches: idle or
- *             done with a batch, it first takes `wake` ns, and what is sent by then belongs to the batch.
+ *             done with a batch, it first takes `wake` ns, and what is sent before they end belongs to the next.
  *   delay     `delay` ns, for any number of reads at once
  *   die       `sense` ns -+ up to `jitter`, drawn evenly by read number; a page lies on die d(page)
  *   channel   `bus` ns, channel (die modulo channels)
