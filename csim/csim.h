@@ -313,7 +313,7 @@ struct fs_replay_plan {
     uint64_t fold;           /* page numbers are taken modulo this; 0 = as they are */
     uint32_t max_reads;      /* 1 .. FS_REPLAY_READS */
     uint32_t max_groups;     /* 0 = as many as it takes */
-    double rate;             /* lookups a second; 0 = as fast as the limits allow */
+    double rate;             /* lookups a second, 1e-6 .. 1e12; 0 = as fast as the limits allow */
     uint32_t verify;         /* the stamp of every n-th read is checked; 0 = none */
     uint64_t seed;           /* of the stamps */
 };
@@ -378,7 +378,7 @@ void fs_replay_close(struct fs_replay *replay);
  * The same groups under the same limits as in io.c, on simulated time from 0. A read passes, first come first served:
  *
  *   host      one server: `read` ns a read, and `group` ns more for the first of its group. It works in batches: idle or
- *             done with a batch, it first takes `wake` ns, and what is sent by then belongs to the batch.
+ *             done with a batch, it first takes `wake` ns, and what is sent before they end belongs to the next.
  *   delay     `delay` ns, for any number of reads at once
  *   die       `sense` ns -+ up to `jitter`, drawn evenly by read number; a page lies on die d(page)
  *   channel   `bus` ns, channel (die modulo channels)

@@ -1,7 +1,6 @@
 /* The replay's driver: limits, order, latencies, and the table of engines. */
 #include "io.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -166,7 +165,7 @@ static int refused(const struct fs_replay_plan *plan)
 {
     if (plan->groups < 1 || plan->page_bytes < 512 || plan->page_bytes % 512 || plan->page_bytes > 1 << 20 ||
         plan->base > (uint64_t)1 << 62 || plan->max_reads < 1 || plan->max_reads > FS_REPLAY_READS ||
-        !(plan->rate >= 0) || isinf(plan->rate) || (plan->verify && (plan->page_bytes | plan->base) % FS_STAMP_BYTES))
+        (plan->rate != 0 && !(plan->rate >= 1e-6 && plan->rate <= 1e12)) || (plan->verify && (plan->page_bytes | plan->base) % FS_STAMP_BYTES))
         return 1;
     int64_t end = 0, lookups = 0;
     for (int64_t g = 0; g < plan->groups; end = plan->ends[g++]) {
@@ -248,9 +247,11 @@ int fs_replay_slice(struct fs_replay *replay, int64_t max_ns, int64_t max_lookup
     pthread_mutex_lock(&replay->lock);
     total->gap_ns += began - replay->end_ns;
     replay->limit = max_lookups;
+    int code = replay->failed;
     pthread_mutex_unlock(&replay->lock);
     max_ns = max_ns < 0 ? 0 : max_ns > FS_REPLAY_SLICE ? FS_REPLAY_SLICE : max_ns;
-    const int code = replay->failed ? replay->failed : replay->engine->run(replay, began + (uint64_t)max_ns);
+    if (!code)
+        code = replay->engine->run(replay, began + (uint64_t)max_ns);
     pthread_mutex_lock(&replay->lock);
     replay->end_ns = fs_now();
     total->wall_ns = replay->end_ns - replay->start_ns;
@@ -258,8 +259,9 @@ int fs_replay_slice(struct fs_replay *replay, int64_t max_ns, int64_t max_lookup
     total->in_flight = replay->in_flight;
     total->in_flight_ns = total->read.sum + replay->in_flight * replay->end_ns - replay->sent_sum;
     *result = *total;
+    code = replay->failed ? replay->failed : code;
     pthread_mutex_unlock(&replay->lock);
-    return replay->failed ? replay->failed : code;
+    return code;
 }
 
 void fs_replay_close(struct fs_replay *replay)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_WORKERS = 256, STACK_BYTES = 256 << 10 };
+enum { MOST_WORKERS = 256, STACK_BYTES = 256 << 10, MOST_WOKEN = 4 };
 
 struct threads {
     pthread_cond_t work, news; /* for idle workers; for the thread that runs the slice */
@@ -44,19 +44,30 @@ static void read_slot(struct fs_replay *replay, uint32_t number)
 static void idle(struct fs_replay *replay, uint64_t now)
 {
     struct threads *own = replay->own;
-    if (own->running && replay->wake_ns <= now + FS_LATE && !own->spinning) {
-        own->spinning = 1;
-        pthread_mutex_unlock(&replay->lock);
-        sched_yield();
-        pthread_mutex_lock(&replay->lock);
-        own->spinning = 0;
-        return;
+    if (own->running && !own->spinning) {
+        if (replay->wake_ns <= now + FS_LATE) {
+            own->spinning = 1;
+            pthread_mutex_unlock(&replay->lock);
+            sched_yield();
+            pthread_mutex_lock(&replay->lock);
+            own->spinning = 0;
+            return;
+        }
+        if (replay->wake_ns != FS_NEVER || fs_over(replay))
+            pthread_cond_signal(&own->news);
     }
-    if (own->running && (replay->wake_ns != FS_NEVER || fs_over(replay)))
-        pthread_cond_signal(&own->news);
     own->idle++;
     pthread_cond_wait(&own->work, &replay->lock);
     own->idle--;
+}
+
+/* How many idle workers to wake for what is left to be taken; those wake others in their turn. */
+static uint32_t helpers(const struct fs_replay *replay)
+{
+    const struct threads *own = replay->own;
+    const int64_t left = replay->end - replay->read;
+    const uint32_t most = left > MOST_WOKEN ? MOST_WOKEN : left ? (uint32_t)left : 1;
+    return replay->wake_ns ? 0 : own->idle < most ? own->idle : most;
 }
 
 static void *work(void *argument)
@@ -71,9 +82,9 @@ static void *work(void *argument)
             idle(replay, now);
             continue;
         }
-        const int more = own->idle && replay->wake_ns == 0;
+        const uint32_t more = helpers(replay);
         pthread_mutex_unlock(&replay->lock);
-        if (more)
+        for (uint32_t k = 0; k < more; k++)
             pthread_cond_signal(&own->work);
         read_slot(replay, (uint32_t)slot);
     }
@@ -102,7 +113,9 @@ static int open_threads(struct fs_replay *replay)
     replay->own = own;
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
+#ifndef __APPLE__
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+#endif
     pthread_cond_init(&own->news, &clock);
     pthread_cond_init(&own->work, NULL);
     pthread_condattr_destroy(&clock);
@@ -126,6 +139,20 @@ static int open_threads(struct fs_replay *replay)
     return 0;
 }
 
+static void await_news(struct fs_replay *replay, uint64_t now, uint64_t until_ns)
+{
+    struct threads *own = replay->own;
+#ifdef __APPLE__ /* waits by the time of day, or for a time */
+    const uint64_t ns = until_ns - now;
+    const struct timespec most = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    pthread_cond_timedwait_relative_np(&own->news, &replay->lock, &most);
+#else
+    (void)now;
+    const struct timespec then = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+    pthread_cond_timedwait(&own->news, &replay->lock, &then);
+#endif
+}
+
 static int run_threads(struct fs_replay *replay, uint64_t until_ns)
 {
     struct threads *own = replay->own;
@@ -138,8 +165,7 @@ static int run_threads(struct fs_replay *replay, uint64_t until_ns)
             pthread_cond_signal(&own->work);
         else if (replay->wake_ns - FS_LATE < until_ns)
             wake = replay->wake_ns - FS_LATE;
-        const struct timespec then = {(time_t)(wake / 1000000000u), (long)(wake % 1000000000u)};
-        pthread_cond_timedwait(&own->news, &replay->lock, &then);
+        await_news(replay, now, wake);
     }
     own->running = 0;
     pthread_mutex_unlock(&replay->lock);

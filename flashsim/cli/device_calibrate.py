@@ -2,6 +2,7 @@
 
 import re
 import time
+from functools import partial
 from pathlib import Path
 
 import click
@@ -21,6 +22,8 @@ def command(files: tuple[Path, ...], name: str | None, output: Path) -> None:
     FILE is the JSON of a replay, or of fio (--rw=randread --direct=1 --output-format=json). Prints the model beside the
     points, and writes a drive for `flashsim replay --device`.
     """
+    from tqdm import tqdm
+
     from flashsim.device.calibrate import calibrate, errors
     from flashsim.device.measured import measured
     from flashsim.device.spec import PARAMETERS, Source, to_toml
@@ -32,8 +35,8 @@ def command(files: tuple[Path, ...], name: str | None, output: Path) -> None:
     refuse_inputs([output], files)
     require_writable(output)
     text = f"measured: {', '.join(path.name for path in files)}; parameters by flashsim device calibrate"
-    points = measured(files)
-    drive = calibrate(points, name, Source(text, time.strftime("%Y-%m-%d", time.gmtime())))
+    points, source = measured(files), Source(text, time.strftime("%Y-%m-%d", time.gmtime()))
+    drive = calibrate(points, name, source, partial(tqdm, desc="fit", unit=" models", disable=None))
     write_text(output, to_toml(drive))
     click.echo(f"{'mode':<8} {'in flight':>9} {'':<7} {'reads/lookup':>12} {'reads/s':>10} {'model':>10} {'error':>7}")
     for point, error in zip(drive.points, errors(drive), strict=True):

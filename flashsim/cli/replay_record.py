@@ -18,9 +18,11 @@ class Record:
 
         if output.suffix != ".csv":
             raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
-        refuse_inputs([output.with_suffix(ending) for ending in (".csv", ".json", ".svg", ".png")], inputs)
+        written = [output, *(output.with_suffix(ending) for ending in (".json", ".svg", ".png"))]
+        refuse_inputs(written, inputs)
         facts_path(output, _KIND)
-        require_writable(output)
+        for path in written:
+            require_writable(path)
         self.output, self.ended = output, []
         self.facts = {"kind": _KIND, "schema": _SCHEMA, "complete": False, "asked": vars(wishes)}
         self.facts["virtual_machine"] = virtual_machine()

@@ -12,7 +12,8 @@ The dies of a fit are *effective*: how often reads wait for one another, not wha
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -69,12 +70,15 @@ def _families(depths: int, parallel: float) -> list[Family]:
     return [Family(_queue, doubts[0]), *flash, Family(_link, _DOUBT)]
 
 
-def calibrate(points: Sequence[Measured], name: str, source: Source) -> Drive:
+def calibrate(
+    points: Sequence[Measured], name: str, source: Source, progress: Callable[[list], Iterable] = iter
+) -> Drive:
     """The drive that comes nearest to ``points``, in the logarithm of reads/s; its ``points`` hold them beside its own.
 
     With three depths or more the best family is taken; with two, ``queue`` where each read more in flight adds an
     eighth of a lone read's latency or more, else ``flash``. A cost of the host a group (hl_us) is fitted too where
-    groups of several sizes were measured. Raises UsageError for fewer than two depths, and for what no drive does.
+    groups of several sizes were measured. progress: goes through the list of what is tried, as tqdm does. Raises
+    UsageError for fewer than two depths, and for what no drive does.
     """
     depths = len({point.reads_in_flight for point in points})
     if depths < 2:
@@ -86,18 +90,23 @@ def calibrate(points: Sequence[Measured], name: str, source: Source) -> Drive:
                 f"{rate:,.4g} reads/s with {reads} in flight: no drive takes under 0.1 us or over 1 s a read"
             )
     alone, each = _line(points)
-    loads = [_load(point) for point in points]
+    by_load: dict[int, tuple[_Load, list[float]]] = {}
+    for point in points:
+        load = _load(point)
+        by_load.setdefault(id(load), (load, []))[1].append(point.reads_per_s)
     start = [alone, 1 / each]
     if len({point.reads_per_group for point in points}) > 1:
         start.append(_GROUP_US)
-    losses = [_Loss(family, points, loads) for family in _families(depths, alone / each)]
-    roughly = [(*_search(loss, start, _FIRST_STEP, _ROUGH_STEP), loss) for loss in losses]
+    roughly = []
+    for family in progress(_families(depths, alone / each)):
+        loss = _Loss(family, list(by_load.values()))
+        roughly.append((*_search(loss, start, _FIRST_STEP, _ROUGH_STEP), loss))
     _, values, loss = min(roughly, key=lambda found: found[0])
     _, values = _search(loss, values, _ROUGH_STEP, _LAST_STEP)
     parameters = loss.parameters(values)
     made = []
-    for point, load in zip(points, loads, strict=True):
-        modelled = load.reads_per_s(_drive(parameters))
+    for point in points:
+        modelled = _load(point).reads_per_s(_drive(parameters))
         made.append(Point("measured", "A", model_reads_per_s=round(modelled, 1), **point._asdict()))
     figures = {key: Figure(float(f"{value:.5g}"), "measured", "C") for key, value in parameters.items()}
     title = f"fitted to {len(points)} points at {depths} depths; dies, if any, are effective"
@@ -110,6 +119,8 @@ def errors(drive: Drive) -> np.ndarray:
 
 
 class _Load(NamedTuple):
+    """What was asked of the drive."""
+
     groups: Groups
     max_reads: int
     max_groups: int
@@ -119,14 +130,20 @@ class _Load(NamedTuple):
 
 
 def _load(point: Measured) -> _Load:
-    """Groups of the size of the point's, on pages drawn at random."""
-    max_reads, max_groups = limits(point.mode, point.in_flight_unit, point.in_flight)
-    size = min(point.reads_per_group, _DRAINS * point.reads_in_flight)
+    """The point's; one object for points that come to the same."""
+    reads = point.reads_in_flight
+    _, max_groups = limits(point.mode, point.in_flight_unit, point.in_flight)
+    return _loaded(reads, max_groups, min(point.reads_per_group, _DRAINS * reads), point.lookups_per_group)
+
+
+@cache
+def _loaded(max_reads: int, max_groups: int, size: int, lookups_per_group: int) -> _Load:
+    """Groups of ``size`` reads, on pages drawn at random."""
     count = max(_GROUPS, _READS // size)
     pages = np.random.default_rng(0).integers(0, 2**32, count * size, dtype=np.uint32)
     ends = np.arange(1, count + 1, dtype=np.int64) * size
-    lookups = np.full(count, point.lookups_per_group, np.int64)
-    return _Load(Groups(pages, ends, lookups, point.page_bytes), max_reads, max_groups)
+    lookups = np.full(count, lookups_per_group, np.int64)
+    return _Load(Groups(pages, ends, lookups, 4096), max_reads, max_groups)
 
 
 def _line(points: Sequence[Measured]) -> tuple[float, float]:
@@ -142,8 +159,7 @@ class _Loss(NamedTuple):
     """The sum of squares of a family with its doubt, of latency (us), cap (reads/us) and maybe hl_us."""
 
     family: Family
-    points: Sequence[Measured]
-    loads: Sequence[_Load]
+    measured: Sequence[tuple[_Load, list[float]]]  # reads/s under each load
 
     def parameters(self, values: Sequence[float]) -> dict[str, float]:
         latency, cap, *group = values
@@ -152,9 +168,11 @@ class _Loss(NamedTuple):
 
     def __call__(self, values: Sequence[float]) -> float:
         drive = _drive(self.parameters(values))
-        pairs = zip(self.loads, self.points, strict=True)
-        off = sum(math.log(load.reads_per_s(drive) / point.reads_per_s) ** 2 for load, point in pairs)
-        return self.family.doubt * (off + self.family.pull**2)
+        off = self.family.pull**2
+        for load, rates in self.measured:
+            modelled = load.reads_per_s(drive)
+            off += sum(math.log(modelled / rate) ** 2 for rate in rates)
+        return self.family.doubt * off
 
 
 def _search(loss: _Loss, values: list[float], step: float, least: float) -> tuple[float, list[float]]:

@@ -38,7 +38,7 @@ class Measured(NamedTuple):
 def measured(paths: Sequence[str | Path]) -> list[Measured]:
     """The points in ``paths``, each the JSON of a replay or of fio (--output-format=json), by depth; of those that were
     repeated the median. Raises DataError for a file that is neither, UsageError for one with nothing of use."""
-    found: dict[Measured, list[float]] = {}
+    found: dict[tuple, list[Measured]] = {}
     for path in paths:
         facts = _json(Path(path))
         if "jobs" not in facts and "points" not in facts:
@@ -49,12 +49,19 @@ def measured(paths: Sequence[str | Path]) -> list[Measured]:
             raise DataError(f"{path}: {type(error).__name__} {error} in 1 of its points: is it whole?") from None
         if not points:
             raise UsageError(f"{path}: 0 points that were measured at full speed, without a cache: measure some")
-        for point in points:
-            found.setdefault(point._replace(reads_per_s=0), []).append(point.reads_per_s)
-    sizes = sorted({point.page_bytes for point in found})
+        for trace, point in points:
+            same = trace, *point._replace(reads_per_lookup=0, reads_per_s=0)
+            found.setdefault(same, []).append(point)
+    points = [
+        same[0]._replace(
+            reads_per_lookup=round(median(point.reads_per_lookup for point in same), 2),
+            reads_per_s=median(point.reads_per_s for point in same),
+        )
+        for same in found.values()
+    ]
+    sizes = sorted({point.page_bytes for point in points})
     if len(sizes) > 1:
         raise UsageError(f"reads of {sizes[0]:,} and {sizes[-1]:,} B: 1 drive is calibrated by reads of 1 size")
-    points = [point._replace(reads_per_s=median(rates)) for point, rates in found.items()]
     return sorted(points, key=lambda point: (point.mode, point.reads_in_flight, point.reads_per_group))
 
 
@@ -74,8 +81,8 @@ def _json(path: Path) -> dict[str, Any]:
     return facts
 
 
-def _of_fio(facts: dict[str, Any], path: str | Path) -> Iterator[Measured]:
-    """A point for each group of jobs, which run side by side. With group_reporting such a group is one entry."""
+def _of_fio(facts: dict[str, Any], path: str | Path) -> Iterator[tuple[str, Measured]]:
+    """("", a point) for each group of jobs, which run side by side. With group_reporting such a group is one entry."""
     groups: dict[int, list] = {}
     for job in facts["jobs"]:
         groups.setdefault(job["groupid"], []).append(job)
@@ -95,7 +102,7 @@ def _of_fio(facts: dict[str, Any], path: str | Path) -> Iterator[Measured]:
         if len(sizes) > 1:
             raise UsageError(f"{path}: {len(sizes)} block sizes side by side: measure one at a time")
         if rate > 0:
-            yield Measured(in_flight, "reads", "stream", 1.0, 1, sizes.pop(), rate)
+            yield "", Measured(in_flight, "reads", "stream", 1.0, 1, sizes.pop(), rate)
 
 
 def _bytes(text: str) -> int:
@@ -104,8 +111,9 @@ def _bytes(text: str) -> int:
     return int(text if scale == 1 else text[:-1]) * scale
 
 
-def _of_replay(facts: dict[str, Any]) -> Iterator[Measured]:
-    """What was measured, not modelled, in closed loop and beyond no cache: behind one, groups are of many sizes."""
+def _of_replay(facts: dict[str, Any]) -> Iterator[tuple[str, Measured]]:
+    """(trace, point) of what was measured, not modelled, in closed loop and without a cache, behind which groups are of
+    many sizes."""
     chunk = int(facts.get("asked", {}).get("chunk", _CHUNK))
     for row in facts["points"]:
         if row.get("source", "measured") != "measured" or row.get("rate") or row.get("cache_bytes"):
@@ -114,5 +122,6 @@ def _of_replay(facts: dict[str, Any]) -> Iterator[Measured]:
         lookups = chunk if MODES[mode].chunked else 1
         in_flight, each, rate = int(row["in_flight"]), row["reads_per_lookup"], float(row["reads_per_s"])
         limits(mode, unit, in_flight)
-        if rate > 0 and each is not None:  # no lookup ended, else
-            yield Measured(in_flight, unit, mode, round(each, 2), lookups, int(row.get("page_bytes", 4096)), rate)
+        if rate > 0 and each is not None:  # else no lookup ended
+            point = Measured(in_flight, unit, mode, float(each), lookups, int(row.get("page_bytes", 4096)), rate)
+            yield str(row.get("trace")), point

@@ -178,19 +178,20 @@ class Replayer:
         if len(ends) != len(lookups) or not len(ends) or ends[-1] > len(pages):
             last = ends[-1] if len(ends) else 0
             raise ValueError(f"{len(ends)} ends up to {last}, {len(lookups)} lookups, {len(pages)} pages")
+        if rate and not 1e-6 <= rate <= 1e12:
+            raise UsageError(f"{rate} lookups a second: 0.000001 to 10^12 are possible, or 0 for no rate")
         if verify and (page_bytes % 4096 or base % 4096):
             raise UsageError(f"stamps are of 4,096 B: pages of {page_bytes:,} B at {base:,} cannot be verified")
         if verify and engine == "null":
             raise UsageError("the engine null reads 0 bytes: there is nothing to verify; take io_uring or threads")
         self._thread, self._handle = threading.get_ident(), None
-        self._pages, self._page_bytes, self._base = pages, page_bytes, base
         self._result = ffi.new("struct fs_replay_result *")
-        self._plan = {
+        self._arrays = {
             "pages": pointer("uint32_t[]", pages, np.uint32),
             "ends": pointer("int64_t[]", ends, np.int64),
             "lookups": pointer("int64_t[]", lookups, np.int64),
         }
-        plan = self._plan | {
+        plan = self._arrays | {
             "groups": len(ends),
             "page_bytes": page_bytes,
             "base": base,

@@ -19,6 +19,7 @@ def in_traces(flashsim, corpus_file, tmp_path):
     """The command line in a folder with pagegram.npy, engram.npy, rows.npy and a token file."""
     (tmp_path / "corpus.bin").symlink_to(corpus_file)
     common = ("--eot", 0, "--params", "20M", "--tokens", "20k", "--dtype", "uint16")
+    (tmp_path / "folder.svg").mkdir()
     for name in ("pagegram", "engram"):
         assert flashsim("trace", "corpus.bin", *common, "--layout", name, "-o", f"{name}.npy")[0] == 0
     assert flashsim("trace", "corpus.bin", *common, "--layout", "flat", "--unit", "row", "-o", "rows.npy")[0] == 0
@@ -98,6 +99,7 @@ USAGE = [
     ("replay", "corpus.bin", *QUICK), ("replay", "rows.npy", *QUICK), ("replay", *QUICK),
     ("replay", "pagegram.npy", "pagegram.npy", *QUICK), ("replay", "pagegram.npy", "--engine", "null", "-o", "r.txt"),
     ("replay", "pagegram.npy", "--engine", "null", "-o", "pagegram.csv"), ("replay", "engines", "more"),
+    ("replay", "pagegram.npy", "--engine", "null", "-o", "folder.csv"),
     ("replay", "pagegram.npy", "--device", "p3700-800g", "--fold"),
     ("replay", "pagegram.npy", "--device", "p3700-800g", "--engine", "threads"),
 ] + [

@@ -27,7 +27,7 @@ def reading(drive):
 
 
 def quick(*more):
-    return ("replay", "t.npy", "--target", "drive.bin", "--seconds", "0.1", "--ramp", "0.02", "--repeat", "1",
+    return ("replay", "t.npy", "--target", "drive.bin", "--lookups", "500", "--ramp", "0.02", "--repeat", "1",
             "--in-flight", "1,8", "-o", "r.csv", *more)  # fmt: skip
 
 

@@ -53,8 +53,26 @@ def test_more_points_choose_the_model(name):
     drive = QUEUE if name == "queue" else load_drive(name)
     found = calibrate([point(drive, depth, noise=0.02) for depth in (1, 2, 4, 8, 16, 32, 64)], "found", SOURCE)
     assert np.sqrt((errors(found) ** 2).mean()) < 0.03
-    assert {"queue": "w_us", "nvmevirt-zn540": "dies", "optane-p4800x": "l_us"}[name] in found.parameters
+    if name == "nvmevirt-zn540":
+        assert found.parameters.keys() == {"dies", "z_us", "s_us", "l_us"}
+    else:
+        assert found.parameters.keys() == ({"w_us", "h_us"} if name == "queue" else {"z_us", "l_us"})
     assert off(found, drive) < 0.08
+
+
+@pytest.mark.parametrize("drive", [QUEUE, load_drive("optane-p4800x")], ids=lambda drive: drive.name)
+def test_points_without_noise_are_met(drive):
+    found = calibrate([point(drive, depth) for depth in (1, 4, 64)], "found", SOURCE)
+    assert np.abs(errors(found)).max() < 0.004
+
+
+def test_a_stray_point_does_not_change_the_model():
+    """One run of fio on a virtual disk, at 8 in flight lucky: dies would come nearer to that, but not by much."""
+    rates = {1: 21.3e3, 2: 37.3e3, 4: 56.3e3, 8: 90.5e3, 16: 85e3, 32: 92.3e3, 64: 106e3}
+    found = calibrate(
+        [point(QUEUE, depth)._replace(reads_per_s=rate) for depth, rate in rates.items()], "found", SOURCE
+    )
+    assert found.parameters.keys() == {"w_us", "h_us"}
 
 
 def test_the_hosts_cost_of_a_lookup_is_found_where_groups_differ():
@@ -112,7 +130,8 @@ def row(**more):
 
 def test_a_replay(tmp_path):
     rows = [
-        row(repeat=1), row(repeat=2, reads_per_s=52e3), row(repeat=3, reads_per_s=70e3),
+        row(repeat=1), row(repeat=2, reads_per_s=52e3, reads_per_lookup=1.99), row(repeat=3, reads_per_s=70e3),
+        row(trace="another", reads_per_s=10e3),
         row(mode="decode", in_flight=8, reads_per_lookup=15.998),
         row(mode="decode", in_flight=8, in_flight_unit="lookups"),
         row(mode="prefill", reads_per_lookup=1.5),
@@ -122,9 +141,9 @@ def test_a_replay(tmp_path):
     facts = {"kind": "replay", "asked": {"chunk": 512}, "points": rows}
     found = measured([written(tmp_path / "replay.json", facts)])
     assert [(each.mode, each.in_flight, each.reads_in_flight, each.reads_per_group) for each in found] == [
-        ("decode", 8, 8, 16), ("decode", 8, 16, 2), ("prefill", 4, 4, 768), ("stream", 4, 4, 2),
+        ("decode", 8, 8, 16), ("decode", 8, 16, 2), ("prefill", 4, 4, 768), ("stream", 4, 4, 2), ("stream", 4, 4, 2),
     ]  # fmt: skip
-    assert found[-1].reads_per_s == 52e3 and found[2].lookups_per_group == 512
+    assert [each.reads_per_s for each in found[-2:]] == [52e3, 10e3] and found[2].lookups_per_group == 512
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,10 @@ import os
 import subprocess
 import sys
 import textwrap
-import threading
-from pathlib import Path
 
 import pytest
 
-from flashsim.device.engines import ENGINES, choose, engines, io_workers
+from flashsim.device.engines import ENGINES, choose, engines
 from flashsim.errors import UsageError
 from flashsim.kernels.replay import engine_error
 
@@ -136,19 +134,14 @@ def test_an_engine_that_was_not_built_says_so(monkeypatch, target):
     assert choose("auto", target, 4096) == ("threads", f"io_uring: {reason}; threads: one page read")
 
 
-def test_kernel_threads_of_io_uring_are_counted(tmp_path):
-    before = io_workers()
-    named, ended = threading.Event(), threading.Event()
-
-    def worker():
-        Path("/proc/thread-self/comm").write_text("iou-wrk-1234")
-        named.set()
-        ended.wait()
-
-    thread = threading.Thread(target=worker)
-    thread.start()
-    named.wait()
-    assert io_workers() == before + 1
-    ended.set()
-    thread.join()
-    assert io_workers() == before
+def test_kernel_threads_of_io_uring_are_counted():
+    """In a process of its own: earlier tests may have left some that are about to end."""
+    script = (
+        "import threading; from pathlib import Path; from flashsim.device.engines import io_workers;"
+        "before = io_workers(); named, ended = threading.Event(), threading.Event();"
+        "work = lambda: (Path('/proc/thread-self/comm').write_text('iou-wrk-1234'), named.set(), ended.wait());"
+        "thread = threading.Thread(target=work); thread.start(); named.wait(); during = io_workers();"
+        "ended.set(); thread.join(); print(before, during, io_workers())"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ran.stdout.split() == ["0", "1", "0"], ran.stderr

@@ -75,6 +75,9 @@ def test_a_queue_that_works_in_batches_adds_the_same_for_each_read_in_flight():
         assert mva(made, in_flight).read_us == pytest.approx(40 + 10 * in_flight)
     together = simulate(made, groups(16, 1000), max_reads=4096, max_groups=1)
     assert together.lookup.mean_ns == 40_000 + 16 * 10_000
+    assert bounds(made).latency_us == 50 and bounds(made).cap == 100e3 and bounds(made).knee == 5
+    costly = drive(w_us=40, h_us=10, hl_us=8)
+    assert mva(costly, 1, reads_per_lookup=4).read_us == bounds(costly, reads_per_lookup=4).latency_us == 52
     with_lookups = simulate(drive(w_us=40, h_us=10, hl_us=7), groups(16, 1000), max_reads=4096, max_groups=1)
     assert with_lookups.lookup.mean_ns == 40_000 + 16 * 10_000 + 7_000
 

@@ -423,6 +423,9 @@ def test_one_thread_drives_a_replay(stamped):
         ({"max_reads": 0}, "0 reads in flight: 1 to 4,096"),
         ({"max_reads": MAX_READS + 1}, "4,097 reads in flight: 1 to 4,096"),
         ({"max_groups": 0}, "0 lookups in flight"),
+        ({"rate": float("nan")}, "nan lookups a second: 0.000001 to"),
+        ({"rate": -1.0}, "-1.0 lookups a second"),
+        ({"rate": 1e-7}, "1e-07 lookups a second"),
         ({"page_bytes": 1000}, "1,000 B.*512"),
         ({"page_bytes": 2 << 20}, "2,097,152 B.*1,048,576"),
         ({"verify": 1, "page_bytes": 512, "engine": "threads"}, "4,096 B.*512 B"),
@@ -445,8 +448,6 @@ def test_what_cannot_be_asked_is_refused_with_a_number(options, text):
         ([1, 0], [1, 1], {}),
         ([1], [-1], {}),
         ([0, 1], [0, 0], {}),  # no lookup would ever be complete
-        ([1], [1], {"rate": float("nan")}),
-        ([1], [1], {"rate": -1.0}),
         ([1], [1], {"base": 2**63}),
     ],
 )
