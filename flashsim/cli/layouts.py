@@ -66,7 +66,8 @@ def _facts(made):
         yield "slots (S)", f"{made.slots} a head in a bucket"
     of_asked = f" ({made.params / made.params_asked - 1:+.4%} of {made.params_asked:,} asked)"
     yield "parameters", f"{made.params:,}{'' if spec.fixed else of_asked}"
-    yield "row", f"{rows.width} x {rows.format} = {made.row_bytes} B"
+    on_drive = f", {made.drive_row_bytes} B of it on the drive" if made.drive_row_bytes != made.row_bytes else ""
+    yield "row", f"{rows.width} x {rows.format} = {made.row_bytes} B{on_drive}"
     yield "rows", f"{made.rows:,}; a token reads {made.rows_per_token}"
     what = {"whole": "rows an order", "heads": "rows a head", "bucket": "buckets an order (primes)"}
     per_line = 8

@@ -145,6 +145,9 @@ def _open(path: Path):
     from flashsim.trace import Trace, facts_beside
 
     if path.is_file() and not facts_beside(path):
+        if path.name.endswith(".counts.npy"):
+            beside = path.name.replace(".counts.npy", ".npy")
+            raise UsageError(f"{path} holds the reads of each token of {beside}, 0 page ids: leave it out")
         raise UsageError(f"{path} is no trace (0 page ids): make one with `flashsim trace {path}`")
     return Trace.open(path)
 

@@ -169,8 +169,8 @@ def place(
         raise UsageError(f"{name}: no part {unknown[0]!r} in {row_format}, it has {len(parts)}: {', '.join(parts)}")
     if placement.resident and (not planar or len(set(placement.resident)) == len(parts)):
         raise UsageError(
-            f"{name}: {len(placement.resident)} parts in RAM of {len(parts)}: that takes placement planar and leaves "
-            "1 part or more on the drive"
+            f"--resident: {len(placement.resident)} of the {len(parts)} parts of {name} in RAM: that takes placement "
+            "planar and leaves 1 part or more on the drive"
         )
     size = sum(parts.values())
     rows_per_page, row_pages = (max(1, page_bytes // size), -(-size // page_bytes)) if aligned else (0, 1)

@@ -133,7 +133,9 @@ def load_spec(name: str) -> LayoutSpec:
     path = _PRESETS / f"{name}.toml"
     if not path.is_file():
         path = Path(name)
-        if path.suffix != ".toml" or not path.is_file():
+        if path.suffix == ".toml" and not path.is_file():
+            raise UsageError(f"no layout file {name!r} (0 files of that name): give its path, or a preset's name")
+        if not path.is_file() or path.suffix != ".toml":
             names = preset_names()
             raise UsageError(
                 f"no layout {name!r}: take one of the {len(names)} presets, {', '.join(names)}, or a .toml file"

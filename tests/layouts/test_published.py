@@ -222,7 +222,7 @@ def test_multipliers_follow_the_size_of_the_map(tmp_path):
     ("deepseek-v4.1", {"params": "20B"}, "--params 20B: deepseek-v4.1 has the rows"),
     ("deepseek-v4.1", {"raw_ids": True, "resident": ("scale",)}, "no part 'scale' in fp8-e8m0, it has 2: weights, sc"),
     ("deepseek-v4.1", {"raw_ids": True, "resident": ("scales", "weights")}, "leaves 1 part"),
-    ("qwen3.8-flash-next", {"resident": ("weights",)}, "takes placement planar"),
+    ("qwen3.8-flash-next", {"resident": ("weights",)}, "that takes placement planar"),
     ("qwen3.8-flash-next", {"raw_ids": True}, "the tokenizer's own ids"),
     ("qwen3.8-flash-next", {"row_format": "q4_k"}, "160 numbers is not whole blocks of 256"),
     ("qwen3.8-flash-next", {"S": 4}, "slots"),

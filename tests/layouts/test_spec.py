@@ -101,7 +101,13 @@ def test_what_is_no_text(file):
             layout(str(file))
 
 
-@pytest.mark.parametrize("name", ["", "Flat", "pagegran", "own", "flat.toml", "nowhere/own.toml", ".", "/"])
+def test_a_file_that_is_not_there():
+    for name in ("flat.toml", "nowhere/own.toml"):
+        with pytest.raises(UsageError, match=r"no layout file .*0 files"):
+            layout(name)
+
+
+@pytest.mark.parametrize("name", ["", "Flat", "pagegran", "own", ".", "/"])
 def test_unknown_names_list_the_known_ones(file, monkeypatch, name):
     monkeypatch.chdir(file.parent)
     with pytest.raises(UsageError, match=r"13 presets, deepseek-v4\.1, engram, .*flat"):
@@ -110,5 +116,5 @@ def test_unknown_names_list_the_known_ones(file, monkeypatch, name):
 
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "folder.toml").mkdir()
-    with pytest.raises(UsageError, match="no layout"):
+    with pytest.raises(UsageError, match="no layout file"):
         load_spec(str(tmp_path / "folder.toml"))
