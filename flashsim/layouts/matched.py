@@ -11,6 +11,7 @@ import numpy as np
 
 from flashsim.errors import DataError, UsageError
 from flashsim.layouts.addressing import Hashing, MatchHashing, Placing
+from flashsim.layouts.arrays import load_array
 from flashsim.layouts.formats import row_bytes
 from flashsim.layouts.geometry import Layout, check_unit
 from flashsim.layouts.placement import Placed, place
@@ -40,14 +41,6 @@ class MatchLayout(Layout):
         return place(self.name, self.spec.placement, self.page_bytes, rows.format, rows.width, self.rows, [0])
 
     @property
-    def pages(self) -> int:
-        return self.placed.pages
-
-    @property
-    def table_bytes(self) -> int:
-        return self.placed.table_bytes
-
-    @property
     def reads_per_token(self) -> float:
         return self.placed.pages_per_row
 
@@ -64,17 +57,10 @@ class MatchLayout(Layout):
 def load_set(path: str | Path, largest: int) -> np.ndarray:
     """uint32, shape (n-grams, tokens): the set in ``path``, newest token first, filled up with NO_TOKEN. Raises
     UsageError or DataError, also where one is longer than ``largest``."""
-    path = Path(path)
-    if not path.is_file():
-        raise UsageError(f"--ngram-set {path}: 0 files of that name: `flashsim corpus ngram-set` makes one")
-    try:
-        grams = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        reason = " ".join(str(error).split())
-        raise DataError(f"--ngram-set {path}: no .npy ({reason}); 0 n-grams read: make it again") from None
-    if not isinstance(grams, np.ndarray) or grams.dtype != np.uint32 or grams.ndim != 2 or not grams.size:
-        shape = f"{grams.dtype} {grams.shape}" if isinstance(grams, np.ndarray) else "several arrays"
-        raise DataError(f"--ngram-set {path}: {shape}: uint32 of shape (n-grams, tokens) expected")
+    grams = load_array("--ngram-set", path, "corpus ngram-set")
+    if grams.dtype != np.uint32 or grams.ndim != 2 or not grams.size:
+        found = f"{grams.dtype} of shape {grams.shape}"
+        raise DataError(f"--ngram-set {path}: {found}, uint32 of shape (n-grams, tokens) expected: make it again")
     held = grams != NO_TOKEN
     lengths = held.sum(axis=1)
     broken = (held[:, 1:] & ~held[:, :-1]).any(axis=1) | (lengths < 2) | ((grams >= 2**31) & held).any(axis=1)

@@ -75,14 +75,6 @@ class TableLayout(Layout):
         return place(self.name, placement, self.page_bytes, rows.format, rows.width, self.rows, self.layer_firsts)
 
     @property
-    def pages(self) -> int:
-        return self.placed.pages
-
-    @property
-    def table_bytes(self) -> int:
-        return self.placed.table_bytes
-
-    @property
     def reads_per_token(self) -> float:
         return len(self.sizes) * self.placed.pages_per_row
 
