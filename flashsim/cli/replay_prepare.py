@@ -27,13 +27,17 @@ def command(file: Path, size: int | None, trace: Path | None, seed: int, force: 
     from tqdm import tqdm
 
     from flashsim.device.prepare import prepare
+    from flashsim.files import refuse_inputs
     from flashsim.trace import Trace
     from flashsim.units import format_bytes
 
     if (size is None) == (trace is None):
         raise UsageError("give 1 of --size and --for: how large a target is to be made")
     if trace is not None:
+        refuse_inputs([file], [trace, trace.with_suffix(".json"), trace.with_suffix(".counts.npy")])
         facts = Trace.open(trace).facts
+        if facts["unit"] != "page":
+            raise UsageError(f"{trace}: 1 trace of rows, a drive reads pages: trace it with --unit page")
         size = facts["ids_below"] * facts["unit_bytes"]
 
     def note(text: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from flashsim.device.workload import GROUPS_MAX, MODES, limits
+from flashsim.device.workload import GROUPS_MAX, MODES, UNITS, limits
 from flashsim.errors import DataError, UsageError
 
 _SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")  # fio's engines that ignore iodepth
@@ -121,6 +121,8 @@ def _of_replay(facts: dict[str, Any]) -> Iterator[tuple[str, Measured]]:
         mode, unit = row["mode"], row["in_flight_unit"]
         lookups = chunk if MODES[mode].chunked else 1
         in_flight, each, rate = int(row["in_flight"]), row["reads_per_lookup"], float(row["reads_per_s"])
+        if unit not in UNITS:
+            raise ValueError(f"in_flight_unit {unit!r} is none of {', '.join(UNITS)}")
         limits(mode, unit, in_flight)
         if rate > 0 and each is not None:  # else no lookup ended
             point = Measured(in_flight, unit, mode, float(each), lookups, int(row.get("page_bytes", 4096)), rate)

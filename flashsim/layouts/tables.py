@@ -212,6 +212,10 @@ def _check(spec: LayoutSpec) -> None:
         raise UsageError(f"{name}: buckets ({rows.slots} slots) are for family mix64: take addressing heads")
     if ngrams.missing == "skip":
         raise UsageError(f"{name}: family {family} reads all {len(orders)} orders always: missing = filler or reserved")
+    if rows.primes_from and not 2 <= rows.primes_from < MODULUS_MAX:
+        raise UsageError(f"{name}: primes_from {rows.primes_from}: give 2 to {MODULUS_MAX - 1}")
+    if any(not 0 <= stands_for < 2**31 for stands_for in ngrams.first_as.values()):
+        raise UsageError(f"{name}: first_as {list(ngrams.first_as.values())}: give token ids from 0 to 2^31 - 1")
     if not 0 <= ngrams.filler < 2**31:
         raise UsageError(f"{name}: filler {ngrams.filler}: give a token id from 0")
     if len(set(layers)) != len(layers) or min(layers, default=0) < 0:
@@ -235,5 +239,6 @@ def _check(spec: LayoutSpec) -> None:
             f"{name}: {len(lists)} lists of multipliers of {[len(values) for values in lists]}: give {max(orders)} for "
             "each layer or, with 0 layers, each order's own"
         )
-    if any(not 0 <= value < 1 << 63 for values in lists for value in values):
-        raise UsageError(f"{name}: a multiplier outside 0 to 2^63: give the published ones")
+    most = 1 << (spec.hash.word - 1)
+    if any(not 0 <= value < most for values in lists for value in values):
+        raise UsageError(f"{name}: a multiplier outside 0 to {most - 1}: give the published ones")

@@ -80,3 +80,13 @@ def test_what_goes_wrong_is_one_line(flashsim, fio_files, arguments, code, messa
     found, out, err = flashsim("device", *arguments)
     assert (found, out) == (code, "") and message in err and len(err.splitlines()) == 1
     assert sorted(path.suffix for path in fio_files.iterdir()) == [".json"] * 3
+
+
+def test_points_of_no_unit(flashsim, tmp_path):
+    point = {
+        "in_flight": 1, "in_flight_unit": None, "mode": "stream", "reads_per_lookup": 2.0, "reads_per_s": 1e4,
+        "trace": "t", "layout": "flat",
+    }  # fmt: skip
+    (tmp_path / "r.json").write_text(json.dumps({"points": [point, point | {"in_flight": 64, "reads_per_s": 9e4}]}))
+    code, out, err = flashsim("device", "calibrate", "r.json", "-o", "d.toml")
+    assert code and out == "" and "in_flight_unit None" in err and not (tmp_path / "d.toml").exists()

@@ -153,6 +153,17 @@ def test_bad_targets(replay, tmp_path, arguments, code, text):
     assert {name: os.stat(name).st_mtime_ns for name in os.listdir()} == before
 
 
+def test_a_target_for_a_trace_is_never_the_trace(flashsim, replay, corpus_file, tmp_path):
+    for unit in ("page", "row"):
+        arguments = ("--params", "1M", "--unit", unit, "-o", f"{unit}.npy")
+        assert flashsim("trace", corpus_file, "--eot", "0", "--tokens", "2k", *arguments)[0] == 0
+    before = Path("page.npy").read_bytes()
+    code, out, err = replay("prepare", "page.npy", "--for", "page.npy", "--force")
+    assert (code, out) == (2, "") and err.count("\n") == 1 and Path("page.npy").read_bytes() == before
+    code, out, err = replay("prepare", "new", "--for", "row.npy")
+    assert (code, out) == (2, "") and "1 trace of rows" in err and not Path("new").exists()
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_prepare_says_what_stays(tmp_path, stop):
     script = (

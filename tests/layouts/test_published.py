@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from flashsim.errors import DataError, UsageError
 from flashsim.layouts import layout, load_spec, preset_names, tables
 from flashsim.layouts.derive import engram_multipliers, primes_above
-from flashsim.layouts.spec import Hash, LayoutSpec, Ngrams, Placement, Rows, Vocabulary
+from flashsim.layouts.spec import _PRESETS, Hash, LayoutSpec, Ngrams, Placement, Rows, Vocabulary
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import pieces, trace_ids
 
@@ -131,11 +131,12 @@ def specs(draw):
     count = max(1, layers) * len(orders) * heads
     sizes = tuple(draw(st.lists(st.sampled_from(SMALL_PRIMES[:-1]), min_size=count, max_size=count)))
     missing = draw(st.sampled_from(["filler", "reserved"]))
-    factors, first_as = (), {}
+    factors, first_as, word = (), {}, 64
     if family == "xor-multiply":
         by_order = layers == 0 and draw(st.booleans())
+        word = draw(st.sampled_from([32, 64]))
         lengths = orders if by_order else (max(orders),) * max(1, layers)
-        factors = tuple(tuple(draw(st.integers(0, 2**63 - 1)) for _ in range(each)) for each in lengths)
+        factors = tuple(tuple(draw(st.integers(0, 2 ** (word - 1) - 1)) for _ in range(each)) for each in lengths)
     if missing == "reserved" and len(orders) > 1 and draw(st.booleans()):
         first_as = {orders[0]: draw(st.integers(0, 2**31 - 1))} if orders[0] > 1 else {}
     return LayoutSpec(
@@ -145,7 +146,7 @@ def specs(draw):
         ),
         hash=Hash(
             family, layers=tuple(range(layers)), multipliers=factors,
-            word=draw(st.sampled_from([32, 64])) if family == "xor-multiply" else 64,
+            word=word,
             radix=draw(st.integers(1, 2**31 - 1)) if family == "polynomial" else 0,
         ),
         rows=Rows("heads" if heads > 1 else "whole", 8, "fp8", sizes=sizes, heads=heads),
@@ -241,6 +242,20 @@ def test_what_cannot_be_is_refused(name, values, message):
     with pytest.raises(UsageError, match=message) as caught:
         layout(name, **values)
     assert any(letter.isdigit() for letter in str(caught.value)) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ("primes_from = 20_000_000", "primes_from = 2305843009213693952", "primes_from 2305843009213693952: give 2"),
+    ("primes_from = 20_000_000", "primes_from = -5", "primes_from -5"),
+    ("filler = 248_044", "filler = 1\nfirst_as = { 2 = -1 }", "first_as"),
+    ("[hash]", "[hash]\nword = 32", "a multiplier outside 0 to 2147483647"),
+])  # fmt: skip
+def test_numbers_of_a_file_that_cannot_be(tmp_path, old, new, message):
+    text = (_PRESETS / "qwen3.8-flash-next.toml").read_text().replace("qwen3.8-flash-next", "own")
+    assert old in text
+    (tmp_path / "own.toml").write_text(text.replace(old, new))
+    with pytest.raises(UsageError, match=message):
+        layout(str(tmp_path / "own.toml"))
 
 
 @pytest.mark.parametrize(("array", "message"), [
