@@ -1,4 +1,7 @@
-"""From tokens to the ids that they read, in pieces: hash, then place. One object a run; what it hands out is reused."""
+"""From tokens to the ids that they read, in pieces: hash, then place. One object a run; what it hands out is reused.
+
+What n-grams may not reach past is settled before: the ``starts`` that a hashing is called with.
+"""
 
 from typing import NamedTuple, Protocol
 
@@ -32,20 +35,22 @@ class Hashing(Protocol):
         ...
 
 
+def _room(held: np.ndarray, size: int) -> np.ndarray:
+    """``held``, or where it has no room for ``size`` items a new array that has."""
+    return held if len(held) >= size else np.empty(size, held.dtype)
+
+
 class MixHashing:
     """Hash family "mix64": an order out of reach emits nothing."""
 
-    def __init__(self, plan: MixPlan, backend: str, across_documents: bool = False) -> None:
+    def __init__(self, plan: MixPlan, backend: str) -> None:
         self.context, self.ids_per_token = plan.context, plan.ids_per_token
-        self._plan, self._kernels, self._across = plan, kernels_of(backend), across_documents
+        self._plan, self._kernels = plan, kernels_of(backend)
         self._out, self._orders = np.empty(0, np.uint32), np.empty(0, np.uint8)
 
     def __call__(self, ids: np.ndarray, context: int, starts: np.ndarray) -> Piece:
         tokens = len(ids) - context
-        if len(self._orders) < tokens:
-            self._out = np.empty(tokens * self.ids_per_token, np.uint32)
-            self._orders = np.empty(tokens, np.uint8)
-        starts = starts[:0] if self._across else starts
+        self._out, self._orders = _room(self._out, tokens * self.ids_per_token), _room(self._orders, tokens)
         written = self._kernels.mix_address(self._plan, ids, context, starts, self._out, self._orders)
         orders = self._orders[:tokens]
         return Piece(self._out[:written], orders, orders * np.uint16(self._plan.ids_per_order))
@@ -63,20 +68,17 @@ class TableHashing:
         plan: TablePlan,
         orders: int,
         backend: str,
-        across_documents: bool,
         vocabulary: np.ndarray | None = None,
         first_as: dict[int, int] | None = None,
     ) -> None:
         self.context, self.ids_per_token = plan.context, plan.tables
-        self._plan, self._kernels, self._across = plan, kernels_of(backend), across_documents
+        self._plan, self._kernels = plan, kernels_of(backend)
         self._vocabulary, self._first_as, self._all = vocabulary, first_as or {}, orders
         self._out = np.empty(0, np.uint32)
 
     def __call__(self, ids: np.ndarray, context: int, starts: np.ndarray) -> Piece:
         tokens = len(ids) - context
-        if len(self._out) < tokens * self.ids_per_token:
-            self._out = np.empty(tokens * self.ids_per_token, np.uint32)
-        starts = starts[:0] if self._across else starts
+        self._out = _room(self._out, tokens * self.ids_per_token)
         if self._vocabulary is not None:
             if ids.max(initial=0) >= len(self._vocabulary):
                 raise DataError(
@@ -112,18 +114,15 @@ class MatchHashing:
 
     ids_per_token = 1
 
-    def __init__(self, slots: np.ndarray, depth: int, orders: int, backend: str, across_documents: bool) -> None:
+    def __init__(self, slots: np.ndarray, depth: int, orders: int, backend: str) -> None:
         self.context = depth - 1
-        self._slots, self._depth, self._all = slots, depth, orders
-        self._kernels, self._across = kernels_of(backend), across_documents
+        self._slots, self._depth, self._all, self._kernels = slots, depth, orders, kernels_of(backend)
         self._out, self._counts = np.empty(0, np.uint32), np.empty(0, np.uint16)
 
     def __call__(self, ids: np.ndarray, context: int, starts: np.ndarray) -> Piece:
         tokens = len(ids) - context
-        if len(self._out) < tokens:
-            self._out, self._counts = np.empty(tokens, np.uint32), np.empty(tokens, np.uint16)
+        self._out, self._counts = _room(self._out, tokens), _room(self._counts, tokens)
         counts = self._counts[:tokens]
-        starts = starts[:0] if self._across else starts
         written = self._kernels.match(self._slots, self._depth, ids, context, starts, self._out, counts)
         return Piece(self._out[:written], counts.astype(np.uint8) * np.uint8(self._all), counts)
 
@@ -139,9 +138,7 @@ class Placing:
     def __call__(self, ids: np.ndarray, context: int, starts: np.ndarray) -> Piece:
         rows = self._hashing(ids, context, starts)
         tokens = len(rows.orders)
-        if len(self._counts) < tokens:
-            self._out = np.empty(tokens * self.ids_per_token, np.uint32)
-            self._counts = np.empty(tokens, np.uint16)
+        self._out, self._counts = _room(self._out, tokens * self.ids_per_token), _room(self._counts, tokens)
         counts = self._counts[:tokens]
         written = self._kernels.place(self._plan, rows.ids, tokens, self._out, counts, rows.counts)
         return Piece(self._out[:written], rows.orders, counts)

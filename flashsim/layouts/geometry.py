@@ -6,16 +6,19 @@ the published families.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
 from flashsim.errors import UsageError
-from flashsim.layouts.addressing import Hashing
-from flashsim.layouts.placement import Placed
+from flashsim.layouts.addressing import Hashing, Placing
+from flashsim.layouts.placement import IDS_MAX, Placed
 from flashsim.layouts.spec import LayoutSpec
+from flashsim.units import parse_bytes
 
 MODULUS_MAX = 2**31 - 1  # of the kernels' remainders
-IDS_MAX = 2**32  # row and page ids are uint32, and so is what the kernels divide to get them
+PAGE_MAX = 1 << 30  # bytes
 UNITS = ("page", "row")
 
 
@@ -42,6 +45,11 @@ class Layout(ABC):
     @property
     def orders(self) -> tuple[int, ...]:
         return self.spec.ngrams.orders
+
+    @property
+    def across_documents(self) -> bool:
+        """Whether n-grams reach past their document's start."""
+        return self.spec.ngrams.boundary == "sequence"
 
     @property
     def heads(self) -> int:
@@ -138,14 +146,27 @@ class Layout(ABC):
         return self.placed.table_bytes
 
     @property
-    @abstractmethod
     def reads_per_token(self) -> float:
         """Pages read a token with no cache, where every order is in reach; a mean where rows straddle pages."""
+        return self.rows_per_token * self.placed.pages_per_row
 
-    @abstractmethod
     def addressing(self, unit: str = "page", backend: str = "c") -> Hashing:
         """A fresh hashing whose ids are pages (one an n-gram and page touched) or rows (one an n-gram and head). Raises
         UsageError where the ids do not fit 32 bits."""
+        if unit not in UNITS:
+            raise UsageError(f"{unit!r} is none of the {len(UNITS)} units: {', '.join(UNITS)}")
+        check_ids(self.label, self.rows, "row", unit)
+        rows = self._row_hashing(backend)
+        return rows if unit == "row" else Placing(rows, self.placed.plan(self.firsts), backend)
+
+    @abstractmethod
+    def _row_hashing(self, backend: str) -> Hashing:
+        """A fresh hashing whose ids are rows."""
+
+    @cached_property
+    def firsts(self) -> list[int]:
+        """The first row of each table, where there are no buckets."""
+        return [0, *accumulate(self.sizes)][:-1]
 
     @abstractmethod
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
@@ -153,17 +174,19 @@ class Layout(ABC):
         parts share belongs to the one that ends in it. Raises UsageError where heads have no part of their own."""
 
 
-def check_unit(unit: str) -> None:
-    """Raise UsageError where there is no such unit."""
-    if unit not in UNITS:
-        raise UsageError(f"{unit!r} is none of the {len(UNITS)} units: {', '.join(UNITS)}")
-
-
 def check_ids(label: str, most: int, counted: str, unit: str) -> None:
     """Raise UsageError where ``most`` ids do not fit 32 bits."""
     if most > IDS_MAX:
         way_out = "take --unit page or a smaller --params" if unit == "row" else "take a smaller --params"
         raise UsageError(f"{label}: {most} {counted}s do not fit 32 bits ({IDS_MAX}): {way_out}")
+
+
+def page_of(spec: LayoutSpec) -> int:
+    """Bytes of a page. Raises UsageError where there is no such page."""
+    size = parse_bytes(spec.placement.page)
+    if size % 512 or not 512 <= size <= PAGE_MAX:
+        raise UsageError(f"{spec.name}: a page of {size} B: take a multiple of 512 B, at most 1 GiB")
+    return size
 
 
 def check_spec(spec: LayoutSpec) -> None:

@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.layouts.addressing import Hashing, MatchHashing, Placing
+from flashsim.layouts.addressing import MatchHashing
 from flashsim.layouts.arrays import load_array
 from flashsim.layouts.formats import row_bytes
-from flashsim.layouts.geometry import Layout, check_unit
+from flashsim.layouts.geometry import Layout, page_of
 from flashsim.layouts.placement import Placed, place
 from flashsim.layouts.spec import LayoutSpec
-from flashsim.units import parse_bytes
 
 NO_TOKEN = 2**32 - 1  # fills up a shorter n-gram in a set
 
@@ -40,15 +39,8 @@ class MatchLayout(Layout):
         rows = self.spec.rows
         return place(self.name, self.spec.placement, self.page_bytes, rows.format, rows.width, self.rows, [0])
 
-    @property
-    def reads_per_token(self) -> float:
-        return self.placed.pages_per_row
-
-    def addressing(self, unit: str = "page", backend: str = "c") -> Hashing:
-        check_unit(unit)
-        across = self.spec.ngrams.boundary == "sequence"
-        rows = MatchHashing(self.trie, self.orders[-1], len(self.orders), backend, across)
-        return rows if unit == "row" else Placing(rows, self.placed.plan([0]), backend)
+    def _row_hashing(self, backend: str) -> MatchHashing:
+        return MatchHashing(self.trie, self.orders[-1], len(self.orders), backend)
 
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
         raise UsageError(f"{self.name}: 1 table for all {len(self.orders)} orders: it cannot be split by {by}")
@@ -96,9 +88,7 @@ def work_out(spec: LayoutSpec, label: str, ngram_set: str | Path | None) -> Matc
         )
     if spec.rows.addressing != "whole" or spec.ngrams.missing != "skip" or spec.hash.layers or spec.vocabulary.mapped:
         raise UsageError(f"{spec.name}: longest-match is addressing whole, missing skip, 1 table, the tokenizer's ids")
-    page_bytes, rows = parse_bytes(spec.placement.page), spec.rows
-    if page_bytes % 512 or not 512 <= page_bytes <= 1 << 30:
-        raise UsageError(f"{spec.name}: a page of {page_bytes} B: take a multiple of 512 B, at most 1 GiB")
+    page_bytes, rows = page_of(spec), spec.rows
     grams = load_set(ngram_set, spec.ngrams.orders[-1])
     size = row_bytes(rows.format, rows.width)
     made = MatchLayout(spec, label, len(grams) * rows.width, page_bytes, size, (len(grams),), trie_of(grams))

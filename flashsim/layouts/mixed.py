@@ -6,19 +6,18 @@ the unit of a read; the report calls both "page".
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 
 import numpy as np
 
 from flashsim.errors import UsageError
 from flashsim.kernels.plan import BUCKET, HEADS, WHOLE, MixPlan, division, draw
-from flashsim.layouts.addressing import Hashing, MixHashing, Placing
+from flashsim.layouts.addressing import Hashing, MixHashing
 from flashsim.layouts.formats import row_bytes
-from flashsim.layouts.geometry import MODULUS_MAX, Layout, check_ids, check_unit
+from flashsim.layouts.geometry import MODULUS_MAX, Layout, check_ids, page_of
 from flashsim.layouts.placement import Placed, place
 from flashsim.layouts.primes import primes_near
 from flashsim.layouts.spec import LayoutSpec, Placement
-from flashsim.units import format_count, parse_bytes, parse_count
+from flashsim.units import format_count, parse_count
 
 
 @dataclass(frozen=True)
@@ -111,13 +110,12 @@ class MixLayout(Layout):
         return (firsts * self.pages_per_bucket).tolist()
 
     def addressing(self, unit: str = "page", backend: str = "c") -> Hashing:
-        check_unit(unit)
-        across = self.spec.ngrams.boundary == "sequence"
-        if unit == "row" or self.placed is None:
-            return MixHashing(self.plan(unit), backend, across)
-        rows = MixHashing(self.plan("row"), backend, across)
-        heads = [0, *accumulate(self.sizes)][:-1]
-        return Placing(rows, self.placed.plan(heads), backend)
+        if unit == "page" and self.placed is None:
+            return MixHashing(self.plan("page"), backend)
+        return super().addressing(unit, backend)
+
+    def _row_hashing(self, backend: str) -> MixHashing:
+        return MixHashing(self.plan("row"), backend)
 
     def plan(self, unit: str = "page") -> MixPlan:
         """The kernel plan whose ids are ``unit``s: pages only where they are the hashing's own (see ``placed``)."""
@@ -175,9 +173,7 @@ class MixLayout(Layout):
 
     @property
     def reads_per_token(self) -> float:
-        if self.placed:
-            return self.rows_per_token * self.placed.pages_per_row
-        return self.plan("page").ids_per_token
+        return super().reads_per_token if self.placed else self.plan("page").ids_per_token
 
 
 def work_out(spec: LayoutSpec, label: str) -> MixLayout:
@@ -188,13 +184,10 @@ def work_out(spec: LayoutSpec, label: str) -> MixLayout:
             f"{spec.name}: family mix64 skips orders out of reach, and takes its rows from params: 1 set of tables, "
             "the tokenizer's own ids"
         )
-    params, page_bytes = parse_count(rows.params), parse_bytes(spec.placement.page)
+    params, page_bytes = parse_count(rows.params), page_of(spec)
     size = row_bytes(rows.format, rows.width)
-    if (size > page_bytes and spec.placement.rule == "page-aligned") or page_bytes % 512 or page_bytes > 1 << 30:
-        raise UsageError(
-            f"{spec.name}: a row of {size} B in a page of {page_bytes} B: take a page that is a multiple of 512 B, "
-            f"at most 1 GiB, and holds a row"
-        )
+    if size > page_bytes and spec.placement.rule == "page-aligned":
+        raise UsageError(f"{spec.name}: a row of {size} B in a page of {page_bytes} B: take one that holds a row")
     tables, unit = len(orders), "rows"
     if rows.addressing == "heads":
         tables *= rows.heads

@@ -11,7 +11,7 @@ from flashsim.kernels.plan import PlacePlan
 from flashsim.layouts.formats import part_bytes
 from flashsim.layouts.spec import Placement
 
-_IDS_MAX = 2**32  # page ids are uint32
+IDS_MAX = 2**32  # row and page ids are uint32, and so is what the kernels divide to get them
 _BYTES_MAX = 2**62
 
 
@@ -191,12 +191,12 @@ def place(
             base = bases[group * each + at] if each > 1 else base
             starts[at].append(base)
             base = -(-(base + count * part) // page_bytes) * page_bytes  # the next region begins on a page
-    placed = Placed(
-        page_bytes, rows, tuple(firsts),
-        tuple(Region(part, each, tuple(start), part in placement.resident)
-              for (part, each), start in zip(regions, starts, strict=True)),
-        rows_per_page, row_pages, shard_rows, -shard_rows * size % page_bytes,
-    )  # fmt: skip
-    if placed.pages > _IDS_MAX:
+    made = (
+        Region(part, part_size, tuple(begins), part in placement.resident)
+        for (part, part_size), begins in zip(regions, starts, strict=True)
+    )
+    gap = -shard_rows * size % page_bytes
+    placed = Placed(page_bytes, rows, tuple(firsts), tuple(made), rows_per_page, row_pages, shard_rows, gap)
+    if placed.pages > IDS_MAX:
         raise UsageError(f"{name}: {placed.pages} pages do not fit 32 bits: take a larger --page or a smaller table")
     return placed

@@ -7,20 +7,19 @@ the tables in that order: layers, then orders, then heads. Formulas: csim/csim.h
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import accumulate
 
 import numpy as np
 
 from flashsim.errors import UsageError
 from flashsim.kernels.plan import FILLER, RESERVED, SUM, XOR, TablePlan
-from flashsim.layouts.addressing import Hashing, Placing, TableHashing
+from flashsim.layouts.addressing import TableHashing
 from flashsim.layouts.derive import engram_multipliers, primes_above
 from flashsim.layouts.formats import row_bytes
-from flashsim.layouts.geometry import MODULUS_MAX, Layout, check_ids, check_unit
+from flashsim.layouts.geometry import MODULUS_MAX, Layout, page_of
 from flashsim.layouts.placement import Placed, place
 from flashsim.layouts.primes import primes_near
 from flashsim.layouts.spec import LayoutSpec
-from flashsim.units import parse_bytes, parse_count
+from flashsim.units import parse_count
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,6 @@ class TableLayout(Layout):
     def rows(self) -> int:
         return self.spec.rows.padded or sum(self.sizes)
 
-    @cached_property
-    def firsts(self) -> list[int]:
-        """The first row of each table."""
-        return [0, *accumulate(self.sizes)][:-1]
-
     @property
     def params(self) -> int:
         return sum(self.sizes) * self.spec.rows.width
@@ -74,20 +68,10 @@ class TableLayout(Layout):
         rows, placement = self.spec.rows, self.spec.placement
         return place(self.name, placement, self.page_bytes, rows.format, rows.width, self.rows, self.layer_firsts)
 
-    @property
-    def reads_per_token(self) -> float:
-        return len(self.sizes) * self.placed.pages_per_row
-
-    def addressing(self, unit: str = "page", backend: str = "c") -> Hashing:
-        check_unit(unit)
-        check_ids(self.label, self.rows, "row", unit)
-        ngrams = self.spec.ngrams
-        plan, across = self.plan(), ngrams.boundary == "sequence"
-        first_as = {
-            table: ngrams.first_as[order] for table, order in enumerate(plan.order.tolist()) if order in ngrams.first_as
-        }
-        rows = TableHashing(plan, len(self.orders), backend, across, self.vocabulary, first_as)
-        return rows if unit == "row" else Placing(rows, self.placed.plan(self.firsts), backend)
+    def _row_hashing(self, backend: str) -> TableHashing:
+        plan, stands_for = self.plan(), self.spec.ngrams.first_as
+        first_as = {table: stands_for[n] for table, n in enumerate(plan.order.tolist()) if n in stands_for}
+        return TableHashing(plan, len(self.orders), backend, self.vocabulary, first_as)
 
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
         if by == "order" and self.layers > 1:
@@ -147,9 +131,7 @@ def work_out(spec: LayoutSpec, label: str, vocabulary: np.ndarray | None, raw_id
     """The :class:`TableLayout` of ``spec``. vocabulary: uint32, the hashed id of each token id. raw_ids: hash the token
     ids as they are where the spec wants mapped ones. Raises UsageError where the numbers do not work out."""
     _check(spec)
-    rows, page_bytes = spec.rows, parse_bytes(spec.placement.page)
-    if page_bytes % 512 or not 512 <= page_bytes <= 1 << 30:
-        raise UsageError(f"{spec.name}: a page of {page_bytes} B: take a multiple of 512 B, at most 1 GiB")
+    rows, page_bytes = spec.rows, page_of(spec)
     size, layers = row_bytes(rows.format, rows.width), max(1, len(spec.hash.layers))
     groups = layers * len(spec.ngrams.orders)
     tables = groups * rows.heads
@@ -171,7 +153,7 @@ def work_out(spec: LayoutSpec, label: str, vocabulary: np.ndarray | None, raw_id
     known, vocabulary = _vocabulary(spec, vocabulary, raw_ids)
     params = sum(sizes) * rows.width if spec.fixed else parse_count(rows.params)
     made = TableLayout(spec, label, params, page_bytes, size, tuple(sizes), vocabulary, known)
-    check_ids(label, made.placed.pages, "page", "page")
+    _ = made.placed  # raises where it cannot be
     return made
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flashsim.kernels.c.binding import ffi, lib, pointer
+from flashsim.kernels.c.binding import ffi, lib, pointer, stream_arguments
 from flashsim.kernels.plan import MixPlan
 
 
@@ -45,13 +45,7 @@ def mix_address(
     )
     written = lib.fs_mix_address(
         c_plan,
-        pointer("uint32_t[]", ids, np.uint32),
-        len(ids),
-        first,
-        pointer("int64_t[]", starts, np.int64),
-        len(starts),
-        pointer("uint32_t[]", out, np.uint32, writable=True),
-        len(out),
+        *stream_arguments(ids, first, starts, out),
         pointer("uint8_t[]", counts, np.uint8, writable=True),
     )
     if written < 0:

@@ -20,3 +20,16 @@ def pointer(kind: str, array: np.ndarray | None, dtype: type, writable: bool = F
     if array.dtype != dtype or not array.flags.c_contiguous:
         raise TypeError(f"expected a contiguous {np.dtype(dtype)} array, got {array.dtype}, strides {array.strides}")
     return ffi.from_buffer(kind, array, require_writable=writable)
+
+
+def stream_arguments(ids: np.ndarray, first: int, starts: np.ndarray, out: np.ndarray) -> tuple:
+    """The arguments that every kernel from tokens to ids has in the middle."""
+    return (
+        pointer("uint32_t[]", ids, np.uint32),
+        len(ids),
+        first,
+        pointer("int64_t[]", starts, np.int64),
+        len(starts),
+        pointer("uint32_t[]", out, np.uint32, writable=True),
+        len(out),
+    )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flashsim.kernels.c.binding import lib, pointer
+from flashsim.kernels.c.binding import lib, pointer, stream_arguments
 
 
 def match(
@@ -27,13 +27,7 @@ def match(
         pointer("uint64_t[]", slots, np.uint64),
         len(slots) - 1,
         depth,
-        pointer("uint32_t[]", ids, np.uint32),
-        len(ids),
-        first,
-        pointer("int64_t[]", starts, np.int64),
-        len(starts),
-        pointer("uint32_t[]", out, np.uint32, writable=True),
-        len(out),
+        *stream_arguments(ids, first, starts, out),
         pointer("uint16_t[]", counts, np.uint16, writable=True),
     )
     if written < 0:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flashsim.kernels.c.binding import ffi, lib, pointer
+from flashsim.kernels.c.binding import ffi, lib, pointer, stream_arguments
 from flashsim.kernels.plan import TablePlan
 
 
@@ -39,13 +39,7 @@ def table_rows(plan: TablePlan, ids: np.ndarray, first: int, starts: np.ndarray,
     }
     written = lib.fs_table_rows(
         ffi.new("struct fs_table_plan *", numbers | arrays),
-        pointer("uint32_t[]", ids, np.uint32),
-        len(ids),
-        first,
-        pointer("int64_t[]", starts, np.int64),
-        len(starts),
-        pointer("uint32_t[]", out, np.uint32, writable=True),
-        len(out),
+        *stream_arguments(ids, first, starts, out),
     )
     if written < 0:
         raise ValueError(f"room for {len(out)} rows of tokens {first} to {len(ids)}, {plan.tables} each")
