@@ -61,6 +61,18 @@ def refuse_inputs(outputs: Iterable[str | os.PathLike], inputs: Iterable[str | o
             raise UsageError(f"{output} is 1 of the files that are read: choose another -o")
 
 
+def check_result(csv: Path, kind: str, inputs: Iterable[str | os.PathLike | None]) -> None:
+    """Raise UsageError before anything runs where ``csv``, or the .json of this ``kind`` and the figure beside it,
+    could not be written, or is one of ``inputs``."""
+    if csv.suffix != ".csv":
+        raise UsageError(f"-o {csv}: 1 CSV and the files beside it are written: let the name end in .csv")
+    written = [csv, *(csv.with_suffix(ending) for ending in (".json", ".svg", ".png"))]
+    refuse_inputs(written, inputs)
+    facts_path(csv, kind)
+    for path in written:
+        require_writable(path)
+
+
 class _Tried(Exception):
     pass
 

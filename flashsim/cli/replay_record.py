@@ -4,8 +4,6 @@ from pathlib import Path
 
 import click
 
-from flashsim.errors import UsageError
-
 _KIND, _SCHEMA = "replay", 1  # in the JSON beside the CSV
 
 
@@ -14,15 +12,9 @@ class Record:
 
     def __init__(self, output: Path, inputs: list[Path | str | None], wishes) -> None:
         from flashsim.device.host import virtual_machine
-        from flashsim.files import facts_path, refuse_inputs, require_writable
+        from flashsim.files import check_result
 
-        if output.suffix != ".csv":
-            raise UsageError(f"-o {output}: 1 CSV and the files beside it are written: let the name end in .csv")
-        written = [output, *(output.with_suffix(ending) for ending in (".json", ".svg", ".png"))]
-        refuse_inputs(written, inputs)
-        facts_path(output, _KIND)
-        for path in written:
-            require_writable(path)
+        check_result(output, _KIND, inputs)
         self.output, self.ended = output, []
         self.facts = {"kind": _KIND, "schema": _SCHEMA, "complete": False, "asked": vars(wishes)}
         self.facts["virtual_machine"] = virtual_machine()

@@ -57,19 +57,12 @@ class Sources:
         return opened, layouts if streams else []
 
     def check_output(self, csv: Path, kind: str, *more: Path | None) -> None:
-        """Raise UsageError before anything runs where ``csv``, or the .json of this ``kind`` and the figure beside it,
-        could not be written, or is one of the files read (``more`` of them)."""
-        from flashsim.files import facts_path, refuse_inputs, require_writable
+        """See :func:`flashsim.files.check_result`; ``more``: files that are read besides."""
+        from flashsim.files import check_result
 
-        if csv.suffix != ".csv":
-            raise UsageError(f"-o {csv}: 1 CSV and the files beside it are written: let the name end in .csv")
-        written = [csv, *(csv.with_suffix(ending) for ending in (".json", ".svg", ".png"))]
         layouts = [Path(name) for name in self.names if name.endswith(".toml")]
         values = [self.values[name] for name in ("vocab_map", "ngram_set", "weights")]
-        refuse_inputs(written, [*self.paths, *layouts, self.token_options.documents, *values, *more])
-        facts_path(csv, kind)
-        for path in written:
-            require_writable(path)
+        check_result(csv, kind, [*self.paths, *layouts, self.token_options.documents, *values, *more])
 
     def facts(self, opened: list, layouts: list) -> dict:
         """What a result has to say of what was run."""
