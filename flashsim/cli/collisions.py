@@ -31,7 +31,7 @@ def command(sources: Sources, output: Path, backend: str) -> None:
     from flashsim.files import write_facts, write_text
     from flashsim.studies.cells import cells_of
     from flashsim.studies.collisions import COUNTED_MOST, DRAWN, SEED, check, collisions
-    from flashsim.studies.ngrams import distinct_ngrams
+    from flashsim.tokens.ngrams import distinct_ngrams
     from flashsim.trace import facts_beside
 
     sources.check_output(output, _KIND)

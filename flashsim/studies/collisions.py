@@ -15,7 +15,9 @@ import numpy as np
 from flashsim.errors import UsageError
 from flashsim.layouts import Layout
 from flashsim.studies.cells import Cell, names_of
-from flashsim.studies.ngrams import Ngrams, rows_of
+from flashsim.tokens.ngrams import Ngrams
+from flashsim.tokens.stream import TokenStream
+from flashsim.trace import pieces
 
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "order", "heads", "tokens", "lookups", "ngrams",
@@ -156,7 +158,7 @@ def collisions(
     cell: Cell, ngrams: dict[int, Ngrams], *, backend: str = "c", progress: Callable[[int], None] = lambda heads: None
 ) -> list[Collisions]:
     """The :class:`Collisions` of each order of a token stream through a layout. ngrams: of the cell's tokens, see
-    :func:`flashsim.studies.ngrams.distinct_ngrams`. ``progress`` is called with the number of heads done.
+    :func:`flashsim.tokens.ngrams.distinct_ngrams`. ``progress`` is called with the number of heads done.
 
     Exact up to COUNTED_MOST collisions a head; of more, DRAWN are drawn with replacement (seeds: SEED, order, head).
     Memory: 8 B a head and about 30 B for each n-gram. Raises UsageError where an order has no n-gram.
@@ -174,6 +176,28 @@ def collisions(
         _order(cell, ngrams[order], rows.pop(order), head_rows, progress)
         for order, head_rows in zip(layout.orders, _rows_by_head(layout), strict=True)
     ]
+
+
+def rows_of(
+    stream: TokenStream, layout: Layout, ngrams: dict[int, Ngrams], begin: int, end: int, backend: str = "c"
+) -> dict[int, np.ndarray]:
+    """The row ids of each of the ``ngrams``, uint32, shape (n-grams, heads), by order; taken from the trace of tokens
+    [begin, end) where each comes first."""
+    orders, layers = layout.orders, layout.layers
+    heads = layout.rows_per_token // len(orders)  # of all layers
+    rows = {order: np.empty((len(ngrams[order].first), heads), np.uint32) for order in orders}
+    at = 0
+    for ids, reach, _ in pieces(stream, layout, unit="row", begin=begin, end=end, backend=backend):
+        tokens, each = len(reach), reach.astype(np.int64)
+        if layers > 1:  # then every token reads every order
+            ids = ids.reshape(tokens, layers, len(orders), -1).swapaxes(1, 2)
+        lines = ids.reshape(-1, heads)  # one an n-gram
+        line_of = np.cumsum(each) - each
+        for index, order in enumerate(orders):
+            low, high = np.searchsorted(ngrams[order].first, (at, at + tokens))
+            rows[order][low:high] = lines[line_of[ngrams[order].first[low:high] - at] + index]
+        at += tokens
+    return rows
 
 
 def _rows_by_head(layout: Layout) -> np.ndarray:

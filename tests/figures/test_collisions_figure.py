@@ -10,7 +10,7 @@ from flashsim.figures.collisions import draw
 from flashsim.layouts import layout
 from flashsim.studies.cells import cells_of
 from flashsim.studies.collisions import collisions
-from flashsim.studies.ngrams import distinct_ngrams
+from flashsim.tokens.ngrams import distinct_ngrams
 
 LAYOUTS = [layout(name, params="1M") for name in ("flat", "engram")] + [
     layout("pagegram", params="1M", S=S) for S in (1, 4, 15, 16)

@@ -10,15 +10,18 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from windows import windows
 
 from flashsim.errors import UsageError
+from flashsim.kernels import BACKENDS
 from flashsim.kernels.nb.pairs import count_shared, draw_shared
 from flashsim.layouts import layout
 from flashsim.studies import collisions as module
 from flashsim.studies.cells import cells_of
-from flashsim.studies.collisions import COLUMNS, closed_forms, collisions
-from flashsim.studies.ngrams import distinct_ngrams
+from flashsim.studies.collisions import COLUMNS, closed_forms, collisions, rows_of
+from flashsim.tokens.ngrams import distinct_ngrams
 from flashsim.tokens.stream import TokenStream
+from flashsim.trace import trace_ids
 
 SHARED = ("p_another", "extra_heads", "neighbours_relative")
 
@@ -214,6 +217,35 @@ def test_heads_weigh_by_their_collisions(stream, monkeypatch):
     extra, error = (shared.extra_heads for shared in mixed.shared())
     assert extra == pytest.approx(weight * part[2] + counted[2] / total)
     assert error == pytest.approx(weight * sqrt(part[2] * (1 - part[2]) / 1000))
+
+
+@settings(max_examples=60, deadline=None)
+@given(windows(), st.sampled_from(["flat", "engram", "pagegram"]), st.sampled_from(list(BACKENDS)))
+def test_rows_are_those_of_the_formulas(window, name, backend):
+    stream, ids, starts, begin, end = window
+    made = layout(name, params="300k", orders=(1, 3))
+    ngrams = distinct_ngrams(stream, (1, 2, 3), begin, end)
+    rows = rows_of(stream, made, ngrams, begin, end, backend)
+    by_token = list(reference.rows_of(made, ids, starts))
+    assert set(rows) == {1, 3}
+    for index, order in enumerate((1, 3)):
+        at = slice(index * made.heads, (index + 1) * made.heads)
+        assert rows[order].tolist() == [by_token[begin + first][at] for first in ngrams[order].first]
+
+
+@pytest.mark.parametrize("name", ["qwen3.8-flash-next", "engram-demo", "longcat-flash-lite"])
+def test_tokens_that_emit_every_row(name):
+    """Published layouts read rows for n-grams that are not whole, too: those are no n-grams of the stream."""
+    ids, starts = [5, 6, 7, 5, 6, 7, 8], np.array([0, 4])
+    made = layout(name, raw_ids=True if name == "engram-demo" else None)
+    stream = TokenStream(np.array(ids, np.uint16), starts=starts)
+    ngrams = distinct_ngrams(stream, made.orders, 0, len(ids))
+    rows = rows_of(stream, made, ngrams, 0, len(ids))
+    tables = trace_ids(stream, made, unit="row").reshape(len(ids), made.layers, len(made.orders), made.heads)
+    assert len(ngrams[2].first) == 4  # (5, 6), (6, 7), (7, 5), (7, 8); not (5, 6) across the start
+    for index, order in enumerate(made.orders):
+        wanted = tables[ngrams[order].first, :, index].reshape(len(ngrams[order].first), -1)
+        assert (rows[order] == wanted).all() and rows[order].shape[1] == made.layers * made.heads
 
 
 def test_refusals(stream):

@@ -1,4 +1,4 @@
-"""Distinct n-grams by sorting, for :mod:`flashsim.studies.ngrams`."""
+"""Distinct n-grams by sorting, for :mod:`flashsim.tokens.ngrams`."""
 
 import numpy as np
 from numba import njit

@@ -1,4 +1,4 @@
-"""The distinct n-grams of a stream: how often each comes, where first, and the rows that it reads through a layout."""
+"""The distinct n-grams of a stream, in memory and exactly: how often each comes, and where first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flashsim.errors import UsageError
-from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
-from flashsim.trace import pieces
 
 TOKENS_MAX = 2**32 - 16  # their positions are uint32, with the context of the largest order
 
@@ -61,25 +59,3 @@ def _reach(tokens: int, starts: np.ndarray, most: int) -> np.ndarray:
         for at in (starts + lag, np.array([lag])):
             reach[at[at < tokens]] = lag + 1
     return reach
-
-
-def rows_of(
-    stream: TokenStream, layout: Layout, ngrams: dict[int, Ngrams], begin: int, end: int, backend: str = "c"
-) -> dict[int, np.ndarray]:
-    """The row ids of each of the ``ngrams``, uint32, shape (n-grams, heads), by order; taken from the trace of tokens
-    [begin, end) where each comes first."""
-    orders, layers = layout.orders, layout.layers
-    heads = layout.rows_per_token // len(orders)  # of all layers
-    rows = {order: np.empty((len(ngrams[order].first), heads), np.uint32) for order in orders}
-    at = 0
-    for ids, reach, _ in pieces(stream, layout, unit="row", begin=begin, end=end, backend=backend):
-        tokens, each = len(reach), reach.astype(np.int64)
-        if layers > 1:  # then every token reads every order
-            ids = ids.reshape(tokens, layers, len(orders), -1).swapaxes(1, 2)
-        lines = ids.reshape(-1, heads)  # one an n-gram
-        line_of = np.cumsum(each) - each
-        for index, order in enumerate(orders):
-            low, high = np.searchsorted(ngrams[order].first, (at, at + tokens))
-            rows[order][low:high] = lines[line_of[ngrams[order].first[low:high] - at] + index]
-        at += tokens
-    return rows
