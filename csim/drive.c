@@ -214,20 +214,25 @@ static inline int64_t send_ready(const struct fs_drive *drive, struct fs_drive_s
     return due;
 }
 
-int fs_drive_run(const struct fs_drive *drive, struct fs_drive_state *state, int64_t lookups)
+int fs_drive_run(const struct fs_drive *drive, struct fs_drive_state *state, int64_t lookups, int64_t until)
 {
     if (refused(drive))
         return -EINVAL;
+    until = until < TIME_MAX ? until : TIME_MAX;
     struct fs_drive_state moving = *state; /* a copy that no buffer can alias */
-    while (moving.lookups < lookups && moving.now < TIME_MAX) {
-        const int64_t due = send_ready(drive, &moving, lookups);
+    while (moving.lookups < lookups && moving.now < until) {
+        int64_t next = send_ready(drive, &moving, lookups); /* a group, or the read that comes before it */
         if (moving.lookups >= lookups)
             break;
-        if (moving.in_flight && (int64_t)(drive->heap[0] >> TIME_AT) <= due)
+        const int read = moving.in_flight && (int64_t)(drive->heap[0] >> TIME_AT) <= next;
+        next = read ? (int64_t)(drive->heap[0] >> TIME_AT) : next;
+        if (next > until)
+            pass(&moving, until);
+        else if (read)
             happen(drive, &moving);
         else
-            pass(&moving, due);
+            pass(&moving, next);
     }
     *state = moving;
-    return moving.lookups < lookups ? -ERANGE : 0;
+    return moving.lookups < lookups && moving.now >= TIME_MAX ? -ERANGE : 0;
 }

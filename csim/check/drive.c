@@ -69,19 +69,19 @@ int check_drive(void)
     };
     struct fs_drive pieces = whole;
     struct fs_drive_state *one = buffers(&whole), *many = buffers(&pieces);
-    int good = fs_drive_run(&whole, one, until) == 0;
+    int good = fs_drive_run(&whole, one, until, INT64_MAX) == 0;
     for (int64_t to = 0; to < until && good; to += 1 + (int64_t)draw(9))
-        good = fs_drive_run(&pieces, many, to) == 0;
-    good = good && fs_drive_run(&pieces, many, until) == 0 && memcmp(one, many, sizeof *one) == 0;
+        good = fs_drive_run(&pieces, many, to, many->now + (int64_t)draw(2000)) == 0;
+    good = good && fs_drive_run(&pieces, many, until, INT64_MAX) == 0 && memcmp(one, many, sizeof *one) == 0;
     good = good && memcmp(whole.read_bins, pieces.read_bins, FS_HISTOGRAM_BINS * 8) == 0;
     good = good && memcmp(whole.lookup_bins, pieces.lookup_bins, FS_HISTOGRAM_BINS * 8) == 0;
     good = good && counts_time(&whole, one) && one->lookups >= until && one->reads + one->in_flight == one->sent;
     good = good && one->now >= one->reads * whole.link && one->now * whole.channels >= one->reads * whole.bus;
     good = good && one->now * whole.dies >= one->reads * (whole.sense - whole.jitter);
     whole.max_reads = 0;
-    good = good && fs_drive_run(&whole, one, until) < 0;
+    good = good && fs_drive_run(&whole, one, until, INT64_MAX) < 0;
     whole.max_reads = pieces.max_reads, ends[groups - 1] = -1;
-    good = good && fs_drive_run(&whole, one, until) < 0;
+    good = good && fs_drive_run(&whole, one, until, INT64_MAX) < 0;
     free_buffers(&whole, one), free_buffers(&pieces, many);
     free(ends), free(lookups), free(pages);
     return good;

@@ -172,7 +172,9 @@ def _run(record: Record, traces: list, wishes, medium, drive) -> None:
         replay = Replay(traces, wishes, bar.update)
     try:
         if drive is not None:
-            with tqdm(total=replay.points, unit=" points", disable=None, desc=f"model {drive.name}") as bar:
+            with tqdm(
+                total=replay.points * replay.wishes.repeats, unit=" points", disable=None, desc=f"model {drive.name}"
+            ) as bar:
                 for ended in replay.modelled(drive):
                     record.keep(ended)
                     bar.update()
@@ -181,7 +183,7 @@ def _run(record: Record, traces: list, wishes, medium, drive) -> None:
     except BaseException:  # Ctrl-C, or a drive that fails: what has ended stands
         if record.ended:
             record.show()
-            asked = replay.points * ((medium is not None) * wishes.repeats + (drive is not None))
+            asked = replay.points * wishes.repeats * ((medium is not None) + (drive is not None))
             click.echo(f"{len(record.ended)} of {asked} points ended before this", err=True)
         raise
     record.close()

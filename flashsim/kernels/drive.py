@@ -6,6 +6,7 @@ import numpy as np
 
 MAX_READS = 4096  # in flight, FS_REPLAY_READS
 BINS = 1856  # FS_HISTOGRAM_BINS
+TIME_MAX = 1 << 46  # ns
 NS_MAX = 2**31 - 1  # of one station
 _NAMES = (
     "now lookups groups reads in_flight groups_in_flight in_flight_ns read_sum read_max lookup_sum lookup_max "

@@ -86,22 +86,16 @@ class Latency:
 
 
 @dataclass(frozen=True)
-class Counters:
-    """What a replay has done since its first slice; differences (``later - earlier``) are what it did in between."""
+class Progress:
+    """What has been done since the beginning, by a drive or a model of one; differences (``later - earlier``) are what
+    was done in between."""
 
     lookups: int  # complete, and so are the next three
     groups: int
     reads: int
     bytes: int
     in_flight_ns: int  # reads in flight, summed over time
-    wall_ns: int  # up to the end of the slice,
-    gap_ns: int  # of which outside of slices
-    cpu_ns: int  # of all threads of this process, inside slices
-    enters: int  # system calls that sent or awaited reads
-    short_reads: int  # read on
-    retries: int  # sent again after EINTR or EAGAIN
-    checked: int  # reads whose stamps were compared,
-    bad: int  # and were wrong
+    wall_ns: int  # since the beginning
     read: Latency
     lookup: Latency
 
@@ -118,12 +112,27 @@ class Counters:
     def lookups_per_s(self) -> float:
         return self.lookups / self.wall_ns * 1e9 if self.wall_ns else 0.0
 
+    def __sub__(self, earlier):
+        return type(self)(
+            **{each.name: getattr(self, each.name) - getattr(earlier, each.name) for each in fields(self)}
+        )
+
+
+@dataclass(frozen=True)
+class Counters(Progress):
+    """What a replay has done since its first slice; ``wall_ns`` goes up to the end of the last one."""
+
+    gap_ns: int  # of wall_ns, outside of slices
+    cpu_ns: int  # of all threads of this process, inside slices
+    enters: int  # system calls that sent or awaited reads
+    short_reads: int  # read on
+    retries: int  # sent again after EINTR or EAGAIN
+    checked: int  # reads whose stamps were compared,
+    bad: int  # and were wrong
+
     @property
     def cpu_us_per_read(self) -> float:
         return self.cpu_ns / self.reads / 1e3 if self.reads else float("nan")
-
-    def __sub__(self, earlier: "Counters") -> "Counters":
-        return Counters(*(getattr(self, each.name) - getattr(earlier, each.name) for each in fields(self)))
 
 
 _PLAIN = [each.name for each in fields(Counters) if each.name not in ("read", "lookup")]

@@ -6,14 +6,14 @@ repeated, so that what drifts hits all alike, and each starts elsewhere in the t
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from flashsim.device.workload import MODES, Groups, limits
 from flashsim.errors import DataError, DriveError
-from flashsim.kernels.replay import Counters, Latency, Replayer
+from flashsim.kernels.replay import Counters, Latency, Progress, Replayer
 from flashsim.studies.cells import cells_of, names_of
 from flashsim.studies.ledger import Row
 from flashsim.studies.replay_reads import DriveReads
@@ -32,7 +32,6 @@ COLUMNS = (
 _GOLDEN = (5**0.5 - 1) / 2  # steps of it round a circle come to lie as far apart as can be
 _WINDOW_MAX = 1 << 24  # reads and tokens that are taken from a trace for a point; then they come round again
 _WINDOW_PER_S = 1_000_000
-_MODEL_READS = 200_000  # of a prediction
 _SPREAD = 0.1  # between repeats, of the most reads/s
 
 
@@ -161,20 +160,24 @@ class Replay:
         return Ended(row, more)
 
     def modelled(self, drive) -> Iterator[Ended]:
-        """What the model ``drive`` predicts for the points of one round."""
-        from flashsim.device.model import simulate
+        """What the model ``drive`` predicts for the points: the same tokens, for as long."""
+        from flashsim.device.model import Simulation
 
-        for point in points_of(replace(self.wishes, repeats=1), len(self.traces)):
+        wishes = self.wishes
+        for point in points_of(wishes, len(self.traces)):
             token, groups = self._window(point)
-            max_reads, max_groups = limits(point.mode, self.wishes.unit, point.in_flight)
-            share = _MODEL_READS / len(groups.pages)
-            lookups = self.wishes.lookups or max(1, int(min(share, 1) * int(groups.lookups.sum())))
-            made = simulate(
-                drive, groups, max_reads=max_reads, max_groups=max_groups, rate=self.wishes.rate, lookups=lookups,
-                seed=self.wishes.seed,
-            )  # fmt: skip
+            max_reads, max_groups = limits(point.mode, wishes.unit, point.in_flight)
+            simulation = Simulation(
+                drive, groups, max_reads=max_reads, max_groups=max_groups, rate=wishes.rate, seed=wishes.seed
+            )
+            lookups_of, ramp_ns = _lookups_of(groups, point.mode), int(wishes.ramp_s * 1e9)
+            start = simulation.run(until_ns=ramp_ns)
+            if wishes.lookups is None:
+                now = simulation.run(until_ns=ramp_ns + int(wishes.seconds * 1e9))
+            else:
+                now = simulation.run(start.lookups + wishes.lookups)
             row = self._named(point, source="model", drive=drive.name, engine="model")
-            row |= _figures(made, made.lookups)
+            row |= _figures(now - start, lookups_of(now) - lookups_of(start))
             yield Ended(row | {"flags": []}, {"start_token": token})
 
     def _window(self, point: Point) -> tuple[int, Groups]:
@@ -206,11 +209,11 @@ class Replay:
         )
 
 
-def _lookups_of(groups: Groups, mode: str) -> Callable[[Counters], float]:
+def _lookups_of(groups: Groups, mode: str) -> Callable[[Progress], float]:
     """What counts as lookups done: a chunk of prefill may take as long as a point, so what is there of it counts."""
     if MODES[mode].chunked:
-        return lambda counters: groups.lookups_of(counters.groups, counters.reads)
-    return lambda counters: counters.lookups
+        return lambda done: groups.lookups_of(done.groups, done.reads)
+    return lambda done: done.lookups
 
 
 def _figures(done, lookups: float) -> Row:

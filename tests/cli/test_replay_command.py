@@ -151,7 +151,7 @@ def test_a_model_alone_and_beside_a_run(in_traces):
                                "--mode", "stream,decode,prefill", "-o", "m.csv")  # fmt: skip
     assert code == 0, err
     table, facts = table_of("m.csv"), json.loads(Path("m.json").read_text())
-    assert len(table) == 12 and set(table["source"]) == {"model"} and set(table["drive"]) == {"p3700-800g"}
+    assert len(table) == 36 and set(table["source"]) == {"model"} and set(table["drive"]) == {"p3700-800g"}
     assert facts["model"]["name"] == "p3700-800g" and "target" not in facts
     assert (table["reads_per_s"] / table["reads_per_lookup"]).tolist() == pytest.approx(table["lookups_per_s"])
     little = table["reads_per_s"] * table["read_mean_us"] / 1e6

@@ -5,12 +5,12 @@ from dataclasses import asdict
 import numpy as np
 
 from flashsim.kernels.c.binding import ffi, lib, pointer
-from flashsim.kernels.drive import GROUP, READ, STATE, DriveRun
+from flashsim.kernels.drive import GROUP, READ, STATE, TIME_MAX, DriveRun
 
 
-def drive_run(run: DriveRun, lookups: int) -> None:
-    """Go on with ``run`` until ``lookups`` lookups are complete since its beginning. Raises ValueError where 2^46 ns
-    (19 hours) of simulated time pass before, or what :class:`DriveRun` raises for numbers out of range."""
+def drive_run(run: DriveRun, lookups: int, until_ns: int = TIME_MAX) -> None:
+    """Go on with ``run`` until ``lookups`` lookups are complete since its beginning, or so much simulated time is over.
+    Raises ValueError where it is 2^46 ns (19 hours), or what :class:`DriveRun` raises for numbers out of range."""
     run.require_valid()
     buffers = {
         "pages": pointer("uint32_t[]", run.pages, np.uint32),
@@ -25,7 +25,9 @@ def drive_run(run: DriveRun, lookups: int) -> None:
         buffers[name] = pointer("uint64_t[]", getattr(run, name), np.uint64, writable=True)
     numbers = asdict(run.stations) | {"groups": len(run.ends), "max_reads": run.max_reads, "max_groups": run.max_groups}
     drive = ffi.new("struct fs_drive *", buffers | numbers | {"rate": run.rate})
-    code = lib.fs_drive_run(drive, pointer("struct fs_drive_state[]", run.state, STATE, writable=True), lookups)
+    code = lib.fs_drive_run(
+        drive, pointer("struct fs_drive_state[]", run.state, STATE, writable=True), lookups, until_ns
+    )
     if code:
         passed = run.state["lookups"][0]
         raise ValueError(f"drive_run: errno {-code}, or 2^46 ns of simulated time, after {passed:,} lookups: {numbers}")

@@ -6,13 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from flashsim.kernels.drive import BINS, DriveRun, Stations
+from flashsim.kernels.drive import BINS, TIME_MAX, DriveRun, Stations
 from flashsim.kernels.nb.address import mix13
 from flashsim.kernels.nb.bits import leading_zeros
 
 _DIE, _CHANNEL, _LINK = 0, 1, 2
 _SLOT_BITS, _TIME_AT = 12, 14
-_TIME_MAX = 1 << 46
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -136,11 +135,11 @@ def _start_group(work, state, max_groups, rate, until):
     """(a group with reads is being sent, when the next one is due)."""
     while state.next_read == state.end:
         if state.lookups >= until or state.groups_in_flight == max_groups:
-            return False, _TIME_MAX
+            return False, TIME_MAX
         began = state.now
         if rate > 0:
             ns = state.started / rate * 1e9
-            began = np.int64(ns) if ns < _TIME_MAX else _TIME_MAX
+            began = np.int64(ns) if ns < TIME_MAX else TIME_MAX
             if began > state.now:
                 return False, began
         at = state.next_group
@@ -156,7 +155,7 @@ def _start_group(work, state, max_groups, rate, until):
             state.groups_in_flight += 1
             group = work.begun[state.sending]
             group.began, group.lookups, group.left = began, lookups, state.end - state.next_read
-    return True, _TIME_MAX
+    return True, TIME_MAX
 
 
 @njit(inline="always")
@@ -185,7 +184,7 @@ def _happen(work, stations, state):
 
 @njit(inline="always")
 def _send_ready(work, stations, state, max_reads, max_groups, rate, until):
-    due = _TIME_MAX
+    due = TIME_MAX
     while state.in_flight < max_reads:
         first = state.next_read == state.end
         if first:
@@ -198,17 +197,22 @@ def _send_ready(work, stations, state, max_reads, max_groups, rate, until):
 
 
 @njit(nogil=True, _nrt=False)
-def _run(work, stations, states, max_reads, max_groups, rate, until):
+def _run(work, stations, states, max_reads, max_groups, rate, lookups, until):
     state = states[0]
-    while state.lookups < until and state.now < _TIME_MAX:
-        due = _send_ready(work, stations[0], state, max_reads, max_groups, rate, until)
-        if state.lookups >= until:
+    while state.lookups < lookups and state.now < until:
+        next = _send_ready(work, stations[0], state, max_reads, max_groups, rate, lookups)
+        if state.lookups >= lookups:
             break
-        if state.in_flight and np.int64(work.heap[0] >> np.uint64(_TIME_AT)) <= due:
+        read = state.in_flight and np.int64(work.heap[0] >> np.uint64(_TIME_AT)) <= next
+        if read:
+            next = np.int64(work.heap[0] >> np.uint64(_TIME_AT))
+        if next > until:
+            _pass(state, until)
+        elif read:
             _happen(work, stations[0], state)
         else:
-            _pass(state, due)
-    return state.lookups >= until
+            _pass(state, next)
+    return state.lookups >= lookups or state.now < TIME_MAX
 
 
 class _Work(NamedTuple):
@@ -231,10 +235,11 @@ class _Work(NamedTuple):
 _STATIONS = np.dtype([(each.name, np.uint64 if each.name == "seed" else np.int64) for each in fields(Stations)])
 
 
-def drive_run(run: DriveRun, lookups: int) -> None:
+def drive_run(run: DriveRun, lookups: int, until_ns: int = TIME_MAX) -> None:
     """See :func:`flashsim.kernels.c.drive_run`."""
     run.require_valid()
     work = _Work(*(getattr(run, name) for name in _Work._fields))
     stations = np.array([astuple(run.stations)], _STATIONS)
-    if not _run(work, stations, run.state, run.max_reads, run.max_groups, float(run.rate), lookups):
+    limits = run.max_reads, run.max_groups, float(run.rate)
+    if not _run(work, stations, run.state, *limits, lookups, min(until_ns, TIME_MAX)):
         raise ValueError(f"drive_run: 2^46 ns of simulated time passed after {run.state['lookups'][0]:,} lookups")
