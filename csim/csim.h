@@ -140,6 +140,19 @@ int64_t fs_match(const uint64_t *slots, uint64_t mask, uint32_t depth, const uin
                  int64_t first, const int64_t *starts, int64_t starts_count, uint32_t *out, int64_t out_capacity,
                  uint16_t *counts);
 
+/* ---- weave.c: the ids of tokens in a workload's order, each once a step ------------------------------------------
+ *
+ * Token t has ids[ends[t - 1]] up to ids[ends[t]], ends[-1] = 0. The i-th token that is handed out is order[i], or i where
+ * order is NULL; step s has those from step_ends[s - 1] on up to step_ends[s]. Of a step every different id is handed
+ * out once, where it first comes up; with seen == NULL, every id as often as it comes.
+ *
+ * seen: mask + 1 slots, a power of two and more than a step's different ids, zeroed or as an earlier call left them.
+ * stamp: 1 or more, step s takes stamp + s; none twice for the same `seen`. counts: [emitted] how many ids each token
+ * handed out. Returns the number of ids in `out`, or -EINVAL. */
+int64_t fs_weave(const uint32_t *ids, int64_t ids_count, const int64_t *ends, int64_t tokens, const int32_t *order,
+                 int64_t emitted, const int64_t *step_ends, int64_t steps, uint64_t *seen, uint64_t mask, uint32_t stamp,
+                 uint32_t *out, int64_t out_capacity, uint16_t *counts);
+
 /* ---- lru.c: exact LRU at up to FS_LRU_LANES capacities in one pass ------------------------------------------------
  *
  * An LRU cache of C pages holds the C pages touched last. So there is a time tau_C such that a page is in the cache
@@ -435,9 +448,9 @@ struct fs_drive_state {
     int64_t hole;                       /* 1 = the first key of the heap is past and may be overwritten */
 };
 
-/* Goes on until `lookups` lookups are complete since the first call. Returns 0, -EINVAL for what is out of range or a
- * trace without lookups, or -ERANGE when 2^46 ns (19 hours) have passed. */
-int fs_drive_run(const struct fs_drive *drive, struct fs_drive_state *state, int64_t lookups);
+/* Goes on until `lookups` lookups are complete since the first call, or it is `until` ns. Returns 0, -EINVAL for what is
+ * out of range or a trace without lookups, or -ERANGE when 2^46 ns (19 hours) have passed. */
+int fs_drive_run(const struct fs_drive *drive, struct fs_drive_state *state, int64_t lookups, int64_t until);
 
 /* BINDING END */
 #endif

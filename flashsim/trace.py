@@ -8,10 +8,10 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tokenize import TokenError
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import msgspec
 import numpy as np
@@ -20,7 +20,10 @@ from flashsim.errors import DataError, UsageError
 from flashsim.files import NpyWriter, facts_path, refuse_inputs, replacing, sha256_of, write_facts
 from flashsim.layouts import Layout
 from flashsim.layouts.addressing import Piece
-from flashsim.tokens.stream import TokenStream
+from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
+
+if TYPE_CHECKING:
+    from flashsim.workloads import Workload
 
 _KIND = "trace"  # in the JSON beside it
 
@@ -35,15 +38,17 @@ def pieces(
     begin: int = 0,
     end: int | None = None,
     backend: str = "c",
+    size: int = CHUNK_TOKENS,
 ) -> Iterator[Piece]:
-    """Yield the trace of tokens [begin, end) of ``stream`` through ``layout``, however long, in bounded memory.
+    """Yield the trace of tokens [begin, end) of ``stream`` through ``layout``, however long, ``size`` tokens at a
+    time.
 
     A token emits its ids layer by layer, lowest order first, heads in order. N-grams reach back over ``begin`` as the
     text does, but never past what the layout says. The ids do not depend on ``backend`` or on how the pieces fall.
     """
     hashing = layout.addressing(unit, backend)
-    for ids, context, starts in stream.chunks(hashing.context, begin, end):
-        yield hashing(ids, context, starts)
+    for ids, context, starts in stream.chunks(hashing.context, begin, end, size):
+        yield hashing(ids, context, starts[:0] if layout.across_documents else starts)
 
 
 def trace_ids(
@@ -136,31 +141,41 @@ def write_trace(
     skip: int = 0,
     tokens: int | None = None,
     backend: str = "c",
+    workload: "Workload | None" = None,
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> dict[str, Any]:
     """Write the trace of ``tokens`` tokens after the first ``skip`` as ``path`` (.npy); return the facts in its JSON.
 
-    ``progress`` is called with the number of tokens that each step took. Raises UsageError or DataError; then no file
-    is left, and what stood there before stands.
+    workload: in which order they come, and which share their reads; then ``NAME.steps.npy`` has the tokens of each
+    step. ``progress`` is called with the number of tokens done. Raises UsageError or DataError; then no file is left,
+    and what stood there before stands.
     """
     path = Path(path)
     if path.suffix != ".npy":
         raise UsageError(f"{path}: a trace is 1 .npy file and a .json beside it: let -o end in .npy")
-    refuse_inputs([path, _counts_path(path)], [stream.path])
+    refuse_inputs([path, _counts_path(path), _steps_path(path)], [stream.path])
     facts_path(path, _KIND)
     begin, end = window(stream, skip, tokens)
     counts_path, tally = _counts_path(path), Tally(layout)
     most = layout.addressing(unit, backend).ids_per_token
+    steps_path, shared = _steps_path(path), {"references": 0, "wasted_reads": 0}
+    most *= 1 + workload.draft if workload else 1
     least, highest, count_dtype = most, 0, np.uint8 if most < 256 else np.uint16
-    with replacing(path) as ids_file, replacing(counts_path) as counts_file:
+    made = workload.steps if workload else pieces
+    with replacing(path) as ids_file, replacing(counts_path) as counts_file, replacing(steps_path) as steps_file:
         ids, counts = NpyWriter(ids_file, np.uint32), NpyWriter(counts_file, count_dtype)
-        for piece in pieces(stream, layout, unit=unit, begin=begin, end=end, backend=backend):
+        steps = NpyWriter(steps_file, np.uint32)
+        for piece in made(stream, layout, unit=unit, begin=begin, end=end, backend=backend):
             ids.write(piece.ids)
+            if workload:
+                steps.write(np.diff(piece.ends, prepend=0).astype(np.uint32))
+                shared["references"] += int(piece.references.sum(dtype=np.int64))
+                shared["wasted_reads"] += int(piece.wasted.sum())
             counts.write(piece.counts.astype(count_dtype))
             least, highest = min(least, int(piece.counts.min())), max(highest, int(piece.counts.max()))
             tally.add(piece.orders)
             progress(len(piece.orders))
-        ids.close(), counts.close()
+        ids.close(), counts.close(), steps.close()
         varies = least != highest or not highest  # a token that reads nothing is no lookup
         facts = {
             "kind": _KIND,
@@ -175,6 +190,7 @@ def write_trace(
             "reads_per_token": None if varies else highest,
             "counts": counts_path.name if varies else None,
             "missing_lookups": tally.missing,
+            "workload": workload and {"label": workload.label, "steps": steps.count} | asdict(workload) | shared,
             "backend": backend,
             "layout": layout_facts(layout),
             "fingerprint": _fingerprint(_written(ids_file, ids.count)),
@@ -182,6 +198,8 @@ def write_trace(
         }
     if not varies:
         counts_path.unlink()
+    if not workload:
+        steps_path.unlink()
     write_facts(path, facts)
     return facts
 
@@ -191,12 +209,14 @@ class Trace:
     """A trace on disk, memory-mapped.
 
     ids: uint32, shape (reads,). counts: uint8 or uint16, shape (tokens,), reads of each token; None where it is
-    ``facts["reads_per_token"]`` for all. facts: the JSON beside it.
+    ``facts["reads_per_token"]`` for all. steps: uint32, shape (steps,), tokens of each step of its workload; None
+    where it has none. facts: the JSON beside it.
     """
 
     path: Path
     ids: np.ndarray
     counts: np.ndarray | None
+    steps: np.ndarray | None
     facts: dict[str, Any]
 
     @classmethod
@@ -218,7 +238,15 @@ class Trace:
                 )
         if facts.get("fingerprint") not in (None, _fingerprint(ids)):
             raise DataError(f"{path}: its {len(ids)} ids are not the ones that its JSON is of: trace it again")
-        trace = cls(path, ids, counts, facts)
+        steps = None
+        if facts.get("workload"):
+            steps = _mapped(_steps_path(path))
+            if steps.dtype != np.uint32 or int(steps.sum(dtype=np.int64)) != facts["tokens"]:
+                raise DataError(
+                    f"{_steps_path(path)}: {len(steps)} {steps.dtype} steps that are not of {facts['tokens']} tokens: "
+                    "trace it again"
+                )
+        trace = cls(path, ids, counts, steps, facts)
         if trace.reads_before(len(trace)) != len(ids):
             raise DataError(
                 f"{path}: {len(ids)} ids for the {trace.reads_before(len(trace))} reads of {len(trace)} tokens: "
@@ -290,6 +318,10 @@ class _SourceFacts(msgspec.Struct):
     synthetic: bool
 
 
+class _WorkloadFacts(msgspec.Struct):
+    label: str
+
+
 class _Facts(msgspec.Struct):
     """What a trace's JSON has to hold for the trace to be used; the rest is for people."""
 
@@ -301,10 +333,15 @@ class _Facts(msgspec.Struct):
     reads_per_token: Annotated[int, msgspec.Meta(ge=0)] | None
     layout: _LayoutFacts
     source: _SourceFacts
+    workload: _WorkloadFacts | None = None
 
 
 def _counts_path(path: Path) -> Path:
     return path.with_suffix(".counts.npy")
+
+
+def _steps_path(path: Path) -> Path:
+    return path.with_suffix(".steps.npy")
 
 
 def _mapped(path: Path) -> np.ndarray:

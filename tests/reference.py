@@ -235,3 +235,40 @@ def stamp(number: int, seed: int) -> bytes:
     rest = b"".join(word.to_bytes(8, "little") for word in words)
     header = (int.from_bytes(b"simPage1", "little"), number, seed, xxh64(rest, key))
     return b"".join(word.to_bytes(8, "little") for word in header) + rest
+
+
+def weave(ids_of, order, step_ends, share=True):
+    """(ids handed out, how many of them each token brought): each id once a step, where it first comes up."""
+    out, counts, first = [], [], 0
+    for end in step_ends:
+        seen = set()
+        for token in order[first:end]:
+            brought = [one for at, one in enumerate(ids_of[token]) if one not in seen and one not in ids_of[token][:at]]
+            brought = brought if share else list(ids_of[token])
+            seen.update(brought)
+            out += brought
+            counts.append(len(brought))
+        first = end
+    return out, counts
+
+
+def decoded(documents, streams, prompt_share=0.0, chunk=0):
+    """The steps of ``streams`` that decode ``documents`` (lists of anything, none empty) side by side: lists of
+    tokens."""
+    waiting, slots = list(documents), [[] for _ in range(streams)]
+    left = [0] * streams  # of each slot's prompt
+    while True:
+        for slot in range(streams):
+            if not slots[slot] and waiting:
+                slots[slot] = list(waiting.pop(0))
+                left[slot] = int(prompt_share * len(slots[slot]))
+        prompts = [slot for slot in range(streams) if slots[slot] and left[slot]]
+        if prompts:
+            taken = min(chunk, left[prompts[0]])
+            yield slots[prompts[0]][:taken]
+            left[prompts[0]] -= taken
+            del slots[prompts[0]][:taken]
+        elif any(slots):
+            yield [slot.pop(0) for slot in slots if slot]
+        else:
+            return

@@ -16,12 +16,12 @@ int check_tables(void);
 int check_place(void);
 int check_lru(void);
 int check_match(void);
+int check_weave(void);
 int check_stack(void);
 int check_policies(void);
 int check_queues(void);
 int check_target(void);
 int check_drive(void);
 int check_replay(void);
-int check_drive(void);
 
 #endif

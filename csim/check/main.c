@@ -27,8 +27,9 @@ int main(void)
         int every; /* rounds */
     } checks[] = {
         {check_address, 1}, {check_division, 1}, {check_tables, 1}, {check_place, 1},
-        {check_match, 1},   {check_lru, 1},      {check_stack, 6},  {check_policies, 1},
-        {check_queues, 1},  {check_target, 1},   {check_drive, 1},  {check_replay, 12},
+        {check_match, 1},   {check_weave, 1},    {check_lru, 1},    {check_stack, 6},
+        {check_policies, 1}, {check_queues, 1}, {check_target, 1}, {check_drive, 1},
+        {check_replay, 12},
     };
     int passed = 0, failed = 0;
     for (int round = 0; round < 600; round++)

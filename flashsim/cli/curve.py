@@ -1,5 +1,6 @@
 """``flashsim curve``: the exact LRU curve, and how much RAM brings reads/token to a target."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -7,6 +8,7 @@ import click
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count
 from flashsim.cli.sources import Sources, sources
+from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes
 
@@ -20,6 +22,7 @@ def _target(text: str) -> float:
 
 @click.command()
 @sources(default_params=("20B",))
+@workload_options
 @click.option(
     "--target", "targets", type=Listed("READS,...", _target), default="1.0,0.5", show_default=True,
     help="Reads/token to reach: prints the least cache that does.",
@@ -35,7 +38,7 @@ def _target(text: str) -> float:
 )  # fmt: skip
 def command(
     sources: Sources, targets: tuple[float, ...], every: bool, sample: float | None, warmup: int, output: Path,
-    backend: str,
+    backend: str, workload: WorkloadOptions,
 ) -> None:  # fmt: skip
     """Reads/token at every size of an LRU page cache, exactly, for token files or traces (SOURCES).
 
@@ -53,9 +56,11 @@ def command(
     if sample is not None and (every or warmup):
         raise UsageError(f"--sample {sample:g} with --all or --warmup: 1 way at a time; leave the others out")
     sources.check_output(output, "curve")
+    workloads = workload.made()
     opened, layouts = sources.open()
-    cells = cells_of(opened, layouts, sources.skip, sources.tokens)
+    cells = cells_of(opened, layouts, sources.skip, sources.tokens, workloads=workloads)
     facts = {"kind": "curve", "warmup_tokens": warmup, "sample": sample, "targets": list(targets), "backend": backend}
+    facts["workloads"] = [one and asdict(one) for one in workloads]
     facts |= sources.facts(opened, layouts)
     tables = []
     with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
@@ -75,6 +80,13 @@ def command(
     click.echo(f"wrote {output}, {', '.join(path.name for path in beside)}", err=True)
 
 
+def _name(made) -> str:
+    from flashsim.workloads import PLAIN
+
+    names = ("corpus", "label") if made.names["workload"] == PLAIN else ("corpus", "label", "workload")
+    return " ".join(made.names[name] for name in names)
+
+
 def _print(made, targets) -> None:
     synthetic = " SYNTHETIC" if made.names["synthetic"] else ""
     unit, reads, touched = made.names["unit"], made.reads_per_token, len(made.misses) - 1
@@ -82,7 +94,7 @@ def _print(made, targets) -> None:
     def size(capacity: int) -> str:
         return f"{capacity:,} {unit}s = {format_bytes(capacity * made.unit_bytes)}"
 
-    click.echo(f"{made.names['corpus']} {made.names['label']}{synthetic}, {made.counted.tokens:,} tokens:")
+    click.echo(f"{_name(made)}{synthetic}, {made.counted.tokens:,} tokens:")
     click.echo(f"  no cache: {reads[0]:.3f} reads/token; room for all {size(touched)} touched: {reads[-1]:.3f}")
     for target in targets:
         capacity = made.capacity_for(target)
@@ -97,10 +109,7 @@ def _print(made, targets) -> None:
 def _print_sampled(made, targets) -> None:
     synthetic = " SYNTHETIC" if made.names["synthetic"] else ""
     reads, error = made.misses / made.counted.tokens, made.error / made.counted.tokens
-    click.echo(
-        f"{made.names['corpus']} {made.names['label']}{synthetic}, {made.counted.tokens:,} tokens, "
-        f"{made.rate:g} of the pages:"
-    )
+    click.echo(f"{_name(made)}{synthetic}, {made.counted.tokens:,} tokens, {made.rate:g} of the pages:")
     for target in targets:
         enough = [at for at in range(len(reads)) if reads[at] + error[at] <= target]  # surely, not only perhaps
         if not enough:

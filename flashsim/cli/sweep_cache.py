@@ -1,5 +1,6 @@
 """``flashsim sweep-cache``: reads/token against the size of the page cache."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -8,6 +9,7 @@ from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, open_token_file
 from flashsim.cli.sources import Sources, sources
 from flashsim.cli.warm import open_state, start_of, warm_from
+from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes
 
@@ -17,6 +19,7 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
 
 @click.command()
 @sources()
+@workload_options
 @click.option("--cache", "caches", type=Listed("SIZE,...", parse_bytes), help="[default: 64MiB to 16GiB, doubling]")
 @click.option(
     "--policy", "policies", type=Listed("NAME,...", str), default="lru", show_default=True,
@@ -49,7 +52,7 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
 def command(
     sources: Sources, caches: tuple[int, ...] | None, policies: tuple[str, ...], warmup: int, jobs: int, output: Path,
     backend: str, unit: str, entry_bytes: int, pin_bytes: str | None, pin_from: Path | None, split: str | None,
-    per_token: bool, warm_from: Path | None,
+    per_token: bool, warm_from: Path | None, workload: WorkloadOptions,
 ) -> None:  # fmt: skip
     """Reads/token of page caches of many sizes, exactly, for token files or traces (SOURCES).
 
@@ -72,7 +75,7 @@ def command(
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
     check_policies(policies)  # before a file is opened
     _check_pinning(pin_bytes, pin_from, sources)
-    pinned = parse_bytes(pin_bytes) if pin_bytes else 0
+    pinned, workloads = parse_bytes(pin_bytes) if pin_bytes else 0, workload.made()
     opened, layouts = sources.open()
     ways = Ways(
         unit=unit,
@@ -82,13 +85,14 @@ def command(
         split=split,
         per_token=per_token,
     )
-    cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit)
+    cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit, workloads)
     state = open_state(warm_from, cells)
     check(cells, sizes, policies, warmup, ways, state)
     wishes = {
         "cache_bytes": sizes, "policies": list(policies), "warmup_tokens": warmup, "backend": backend, "unit": unit,
         "entry_bytes": entry_bytes, "pin_bytes": ways.pin_bytes, "split": split, "per_token": per_token,
         "pin_from": source_facts(ways.pin_from) if ways.pin_from else None,
+        "workloads": [one and asdict(one) for one in workloads],
         "warm_from": state and state.described | {"start": {policy: _start(policy) for policy in policies}},
     }  # fmt: skip
     ledger = Ledger(output, _KIND, COLUMNS, KEY, wishes | sources.facts(opened, layouts))
@@ -104,9 +108,9 @@ def command(
     total = sum(cell.tokens for cell in cells) * len(policies)
     with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
         table = sweep_cache(
-            opened, layouts, sizes, policies=policies, ways=ways, skip=sources.skip, tokens=sources.tokens,
-            warm=state, warmup=warmup, jobs=jobs, backend=backend, done=ledger.done, progress=bar.update,
-            finished=ledger.keep,
+            opened, layouts, sizes, policies=policies, ways=ways, workloads=workloads, skip=sources.skip,
+            tokens=sources.tokens, warm=state, warmup=warmup, jobs=jobs, backend=backend, done=ledger.done,
+            progress=bar.update, finished=ledger.keep,
         )  # fmt: skip
     ledger.close()
     figures = (fig4a if len(policies) == 1 else policies_figure).draw(output)
@@ -128,10 +132,13 @@ def _start(policy: str) -> str:
 
 
 def _print(table, state) -> None:
-    """Reads/token: a line for each corpus, layout and policy, a column for each cache."""
-    sizes, several = sorted(set(table["cache_bytes"])), table["policy"].nunique() > 1
-    groups = list(table.groupby(["corpus", "label", "policy"], sort=False))
-    names = [f"{corpus} {label}{f' {policy}' if several else ''}" for (corpus, label, policy), _ in groups]
+    """Reads/token: a line for each corpus, layout, workload and policy, a column for each cache."""
+    from flashsim.workloads import PLAIN
+
+    sizes = sorted(set(table["cache_bytes"]))
+    shown = ["corpus", "label", *(name for name in ("workload", "policy") if table[name].nunique() > 1)]
+    groups = list(table.groupby(shown, sort=False))
+    names = [" ".join(name) for name, _ in groups]
     width = max(map(len, names)) + 1
     click.echo(f"{'reads/token':<{width}} {'no cache':>9} " + " ".join(f"{format_bytes(size):>8}" for size in sizes))
     for name, (_, rows) in zip(names, groups, strict=True):
@@ -154,6 +161,8 @@ def _print(table, state) -> None:
     if state and (others := [policy for policy in policies if policy != "lru"]):
         start += [f"{', '.join(others)}: {_start(others[0])}"]
     ways = [", ".join(policies), *start]
+    if (workloads := list(dict.fromkeys(table["workload"]))) != [PLAIN]:
+        ways.append(f"{'; '.join(workloads)}: a page once a step")
     if pinned := int(table["pinned_pages"].max()):
         ways.append(f"{pinned:,} {unit}s pinned beforehand, which is not counted")
     click.echo(f"tokens counted: {', '.join(counted)}; {'; '.join(ways)}")

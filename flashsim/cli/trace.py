@@ -7,6 +7,7 @@ import click
 from flashsim.cli.export import KINDS, export_told
 from flashsim.cli.layout_options import backend, layout_name, layout_values, params, slots
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
+from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
 
 
@@ -17,6 +18,7 @@ from flashsim.errors import UsageError
 @params
 @layout_values
 @token_options
+@workload_options
 @click.option("--tokens", type=Count(), help="Tokens to trace.  [default: all]")
 @click.option("--skip", type=Count(), default=0, show_default=True, help="Tokens to leave out at the start.")
 @click.option("--unit", type=click.Choice(["page", "row"]), default="page", show_default=True, help="What an id names.")
@@ -26,6 +28,7 @@ from flashsim.errors import UsageError
 def command(
     corpus: Path, name: str, S: int | None, params: int | None, values: dict, token_options: TokenOptions,
     tokens: int | None, skip: int, unit: str, exports: tuple[str, ...], backend: str, output: Path | None,
+    workload: WorkloadOptions,
 ) -> None:  # fmt: skip
     """Hash the token file CORPUS into the pages that it reads through a layout.
 
@@ -41,27 +44,37 @@ def command(
 
     if facts_beside(corpus):
         raise UsageError(f"{corpus} is a trace already (1 JSON beside it says so): give it to sweep-cache")
+    asked = workload.one()
     made = layout(name, S=S, params=params, **values)
     stream = open_token_file(corpus, token_options)
     begin, end = window(stream, skip, tokens)
     if stream.boundary == "none":
         click.echo(f"note: {corpus}: 0 document boundaries: n-grams cross them; --eot ID marks them", err=True)
     label = made.label if unit == "page" else f"{made.label}-row"
+    if asked:
+        label += f".{asked.label.replace(',', '').replace(' %', 'pct').replace(' ', '-')}"
     output = output or Path("traces") / f"{stream.name}.{label}.npy"
     for kind in exports:
         check_export(kind, unit)
         require_writable(export_path(output, kind))
     if output.suffix == ".npy":  # else write_trace refuses it
         read = [corpus, token_options.documents, *(values[name] for name in ("vocab_map", "ngram_set", "weights"))]
-        refuse_inputs([output, output.with_suffix(".counts.npy")], read)
+        refuse_inputs([output, *(output.with_suffix(f".{beside}.npy") for beside in ("counts", "steps"))], read)
     with tqdm(total=end - begin, unit=" tokens", unit_scale=True, disable=None, desc=made.label) as bar:
         facts = write_trace(
-            output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, progress=bar.update
-        )
+            output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, workload=asked,
+            progress=bar.update,
+        )  # fmt: skip
     missing = ", ".join(f"{count:,} of order {order}" for order, count in facts["missing_lookups"].items() if count)
     synthetic = " (SYNTHETIC stream)" if stream.synthetic else ""
     click.echo(f"{output}: {facts['ids']:,} {unit} ids of {facts['tokens']:,} tokens{synthetic}")
     click.echo(f"{facts['ids'] / facts['tokens']:.4f} {unit}s/token before any cache; boundary: {stream.boundary}")
+    if shared := facts["workload"]:
+        wasted = f", {shared['wasted_reads'] / facts['tokens']:.4f} of them for wrong drafts" if asked.draft else ""
+        click.echo(
+            f"{asked.label}: {shared['steps']:,} steps; {shared['references'] / facts['tokens']:.4f} {unit}s/token "
+            f"before the tokens of a step share them{wasted}"
+        )
     if made.spec.hash.family == "longest-match":
         click.echo(f"tokens that no n-gram of the set ends with: {facts['tokens'] - facts['lookups']:,}")
     elif made.spec.ngrams.missing == "skip":

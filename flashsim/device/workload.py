@@ -66,6 +66,12 @@ def by_token(ids: np.ndarray, counts: np.ndarray, page_bytes: int, tokens: int =
     return Groups(ids, np.cumsum(counts, dtype=np.int64), np.ones(len(counts), np.int64), page_bytes)
 
 
+def by_step(ids: np.ndarray, counts: np.ndarray, page_bytes: int, steps: np.ndarray) -> Groups:
+    """Each step a group. steps: integers, tokens of each. Otherwise as :func:`by_token`."""
+    ends = np.cumsum(counts, dtype=np.int64)
+    return Groups(ids, ends[np.cumsum(steps, dtype=np.int64) - 1], steps.astype(np.int64), page_bytes)
+
+
 def by_chunk(ids: np.ndarray, counts: np.ndarray, page_bytes: int, tokens: int = 2048) -> Groups:
     """Each ``tokens`` tokens a group, the last one what is left, with each distinct page once: where it is first used.
     Otherwise as :func:`by_token`. Memory: 4 B for each page up to the largest id."""

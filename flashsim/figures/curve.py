@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from flashsim.figures.style import COLOURS, figure, reads_axis, save, size_axis
-from flashsim.figures.tables import read_table
+from flashsim.figures.tables import also, read_table
 
-_NEEDED = ("corpus", "synthetic", "label", "cache_bytes", "tokens", "reads", "reads_per_token")
+_NEEDED = ("corpus", "synthetic", "label", "workload", "cache_bytes", "tokens", "reads", "reads_per_token")
 _LEAST_BYTES = 1 << 20  # caches under 1 MiB are in the CSV, but nobody builds them
 
 
@@ -20,14 +20,15 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
     shown = table[table["cache_bytes"] >= min(_LEAST_BYTES, table["cache_bytes"].max())]
     with figure(8.4, 4.8) as (made, axes):
         sampled = "sample_rate" in shown
-        for index, ((corpus, label), line) in enumerate(shown.groupby(["corpus", "label"], sort=False)):
+        by = ["corpus", "label", "workload"]
+        for index, ((corpus, label, workload), line) in enumerate(shown.groupby(by, sort=False)):
             synthetic = " (SYNTHETIC)" if line["synthetic"].any() else ""
             axes.plot(
                 line["cache_bytes"],
                 line["reads_per_token"],
                 color=COLOURS[index % len(COLOURS)],
                 linewidth=1.6,
-                label=f"{corpus} {label}{synthetic}",
+                label=f"{corpus} {label}{also(workload)}{synthetic}",
             )
             if sampled:
                 reads, error = line["reads_per_token"], line["reads_per_token_error"]

@@ -9,12 +9,12 @@ from itertools import cycle
 from pathlib import Path
 
 from flashsim.figures.style import COLOURS, MARKERS, figure, reads_axis, save, size_axis
-from flashsim.figures.tables import read_table, warm_start
+from flashsim.figures.tables import also, read_table, warm_start
 from flashsim.units import format_count
 
 _NEEDED = (
-    "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "cache_bytes", "tokens", "reads",
-    "reads_per_token", "warm_pages", "warmup_tokens", "pinned_pages",
+    "corpus", "synthetic", "layout", "S", "params", "label", "unit", "workload", "policy", "cache_bytes", "tokens",
+    "reads", "reads_per_token", "warm_pages", "warmup_tokens", "pinned_pages",
 )  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
     names = list(dict.fromkeys(_layout_name(row) for row in table.itertuples()))
     sizes, crowd = sorted(set(table["params"])), _crowd(table, names)
     with figure(8.4, 4.8) as (made, axes):
-        for (_, corpus), lines in table.groupby([table["label"], table["corpus"]], sort=False):
+        for (_, _, corpus), lines in table.groupby(["label", "workload", "corpus"], sort=False):
             row = lines.iloc[0]
             lines = lines.sort_values("cache_bytes")
             index = names.index(_layout_name(row))
@@ -65,16 +65,17 @@ def _title(table) -> str:
 
 
 def _layout_name(row) -> str:
-    """The layout with its S and whatever else its label says, such as another row format; not its size."""
+    """The layout with its S, whatever else its label says, such as another row format, and its workload; not its
+    size."""
     slots = f"S{row.S:.0f}" if row.S == row.S else ""  # NaN: no buckets
     rest = row.label.removeprefix(row.layout).split("-")
     others = [part for part in rest if part not in ("", slots, format_count(int(row.params)))]
-    return " ".join([row.layout, *([f"S={row.S:.0f}"] if slots else []), *others])
+    return " ".join([row.layout, *([f"S={row.S:.0f}"] if slots else []), *others]) + also(row.workload)
 
 
 def _crowd(table, names: list[str]) -> list[str] | None:
     """For each of ``names`` what the legend says of it, where they are more than the colours and have one size each."""
-    lines = table.drop_duplicates("label")
+    lines = table.drop_duplicates(["label", "workload"])
     if len(names) <= len(COLOURS) or len(lines) > len(names) or table["corpus"].nunique() > 1:
         return None
     return [

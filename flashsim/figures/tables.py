@@ -8,11 +8,11 @@ from pathlib import Path
 from flashsim.errors import DataError
 
 _TEXTS = (
-    "corpus", "layout", "label", "unit", "policy", "trace", "mode", "source", "drive", "engine", "in_flight_unit",
-    "flags",
+    "corpus", "layout", "label", "unit", "workload", "policy", "trace", "mode", "source", "drive", "engine",
+    "in_flight_unit", "flags",
 )  # fmt: skip
 _POSITIVE = ("params", "cache_bytes", "capacity_pages", "tokens", "in_flight", "lookups_per_s", "order", "heads")
-_NEWER = ("warm_pages",)  # columns that older tables lack, where it is 0
+_NEWER = {"warm_pages": 0, "workload": "plain"}  # columns that older tables lack, and what they are there
 # no buckets; nothing that collides, or 1 head
 _MAY_BE_EMPTY = ("S", "extra_heads", "p_another", "neighbours_relative")
 
@@ -33,7 +33,7 @@ def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = 
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{csv}: 0 rows read ({reason}): {hint}") from None
-    table = table.assign(**{column: 0 for column in _NEWER if column not in table})
+    table = table.assign(**{column: value for column, value in _NEWER.items() if column not in table})
     missing = [column for column in needed if column not in table]
     if missing or table.empty:
         raise DataError(f"{csv}: {len(table)} rows, without {', '.join(missing) or 'data'}: {hint}")
@@ -49,6 +49,11 @@ def warm_start(table) -> list[str]:
     """What a title has to say of the cache at the start of a sweep, where it was not empty."""
     held = int(table["warm_pages"].max())
     return [f"{held:,} {table['unit'].iloc[0]}s cached at the start"] if held else []
+
+
+def also(workload: str) -> str:
+    """What a legend adds to a layout that runs under a workload."""
+    return "" if workload == _NEWER["workload"] else f", {workload}"
 
 
 def _fits(column: str, value, zero: bool) -> bool:

@@ -15,6 +15,7 @@ KERNELS = (
     "table_rows",
     "place",
     "match",
+    "weave",
     "Lru",
     "StackDistances",
     "next_use",

@@ -25,14 +25,15 @@ from flashsim.studies.token_reads import TokenReads
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Trace
 from flashsim.units import parse_bytes
+from flashsim.workloads import Workload
 
 COLUMNS = (
-    "corpus", "synthetic", "layout", "S", "params", "label", "unit", "policy", "table_bytes", "page_bytes",
-    "cache_bytes", "capacity_pages", "tokens", "lookups", "reads", "distinct_pages", "misses", "cold_misses",
-    "reads_per_token", "hit_ratio", "warm_pages", "warmup_tokens", "backend", "pinned_pages", "token_reads_p50",
-    "token_reads_p99", "token_reads_max",
+    "corpus", "synthetic", "layout", "S", "params", "label", "unit", "workload", "policy", "table_bytes", "page_bytes",
+    "cache_bytes", "capacity_pages", "tokens", "lookups", "steps", "references", "reads", "distinct_pages", "misses",
+    "cold_misses", "reads_per_token", "hit_ratio", "warm_pages", "warmup_tokens", "backend", "pinned_pages",
+    "token_reads_p50", "token_reads_p99", "token_reads_max", "wasted_reads",
 )  # fmt: skip
-KEY = ("corpus", "label", "policy")  # the columns that name a cell's rows
+KEY = ("corpus", "label", "workload", "policy")  # the columns that name a cell's rows
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def sweep_cache(
     *,
     policies: Sequence[str] = ("lru",),
     ways: Ways = Ways(),
+    workloads: Sequence[Workload | None] = (None,),
     skip: int = 0,
     tokens: int | None = None,
     warm: CacheState | str | Path | None = None,
@@ -78,11 +80,12 @@ def sweep_cache(
     """Reads/token of page caches of every size in ``caches`` (bytes, or "1GiB"), empty at the start or ``warm``.
 
     sources: token streams, each run through all ``layouts``, and traces. policies: see ``flashsim.cache.engine``.
-    ways: see :class:`Ways`. skip, tokens: the part of each source to run. warm: a saved state, or its path, whose
-    pages are read first, oldest first, and not counted: LRU goes on from that very state, other policies from what they
-    keep of it. warmup: the first tokens of the part fill the caches but are not counted. jobs: cells run at a time, in
-    threads. done: rows that need not be made again, by the values of KEY. progress: called with tokens done. finished:
-    called with all rows so far, in order, as each cell ends.
+    ways: see :class:`Ways`. workloads: each layout runs under each; None = the text as it stands. skip, tokens: the
+    part of each source to run. warm: a saved state, or its path, whose pages are read first, oldest first, and not
+    counted: LRU goes on from that very state, other policies from what they keep of it. warmup: the first tokens of the
+    part fill the caches but are not counted. jobs: cells run at a time, in threads. done: rows that need not be made
+    again, by the values of KEY. progress: called with tokens done. finished: called with all rows so far, in order, as
+    each cell ends.
 
     Returns a DataFrame of COLUMNS, a row for each cell, policy and cache. warm_pages are those of the saved state,
     distinct_pages those of state, warm-up and run together, cold_misses the first touches of the run. Raises UsageError
@@ -95,7 +98,7 @@ def sweep_cache(
         raise UsageError(f"{other[0]!r} is 1 source, but no stream or trace: open_tokens() or Trace.open() it first")
     layouts = [layouts] if isinstance(layouts, Layout) else list(layouts)
     caches = [caches] if isinstance(caches, int | str) else list(caches)
-    cells = cells_of(sources, layouts, skip, tokens, ways.unit)
+    cells = cells_of(sources, layouts, skip, tokens, ways.unit, workloads)
     sizes = sorted({parse_bytes(cache) if isinstance(cache, str) else int(cache) for cache in caches})
     warm = load_state(warm) if isinstance(warm, str | Path) else warm
     check(cells, sizes, policies, warmup, ways, warm)
@@ -108,7 +111,7 @@ def sweep_cache(
 
     def run(cell: Cell, policy: str) -> list[Row]:
         names = names_of(cell)
-        held = done.get((names["corpus"], names["label"], policy), [])
+        held = done.get((*(names[name] for name in KEY[:-1]), policy), [])
         if len(held) == len(sizes):
             step(cell.tokens)
             return held
@@ -129,7 +132,7 @@ def sweep_cache(
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    texts = dict.fromkeys(("corpus", "layout", "label", "unit", "policy", "backend"), "str")
+    texts = dict.fromkeys(("corpus", "layout", "label", "unit", "workload", "policy", "backend"), "str")
     return pd.read_csv(StringIO(to_csv(rows(), COLUMNS)), dtype=texts, keep_default_na=False, na_values=[""])
 
 
@@ -158,6 +161,11 @@ def check(
         if cell.layout:
             if ways.split:
                 cell.layout.table_starts(ways.split, ways.unit)
+            if cell.workload and ways.unit == "row" and cell.layout.rows_per_read > 1:
+                raise UsageError(
+                    f"{cell.layout.label} by rows under {cell.workload.label}: {cell.layout.rows_per_read} rows come "
+                    "with one read, which steps would tear apart: take --unit page, or no workload"
+                )
         elif ways != Ways():
             what = "caches of rows, pinning, splitting and reads of single tokens"
             raise UsageError(f"{cell.source.path}: 1 trace: {what} need the token file")
@@ -225,6 +233,9 @@ def run_cell(
             "capacity_pages": capacity,
             "tokens": counted.tokens,
             "lookups": counted.lookups,
+            "steps": counted.steps,
+            "references": counted.references,
+            "wasted_reads": counted.wasted,
             "reads": counted.reads,
             "distinct_pages": sweep.distinct,
             "misses": int(misses[at]),

@@ -14,6 +14,7 @@ from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Tally, Trace, pieces, window
 from flashsim.units import format_bytes
+from flashsim.workloads import PLAIN, Workload
 
 _TRACE_STEP = 1 << 22  # references of a stored trace taken at a time
 
@@ -21,13 +22,14 @@ _TRACE_STEP = 1 << 22  # references of a stored trace taken at a time
 @dataclass(frozen=True)
 class Cell:
     """One source through one layout. ``layout`` is None where ``source`` is a :class:`Trace`, which has its own. unit:
-    what an id names, "page" or "row"; a trace has its own too."""
+    what an id names, "page" or "row"; a trace has its own too. workload: None = the text as it stands."""
 
     source: TokenStream | Trace
     layout: Layout | None
     begin: int
     end: int
     unit: str = "page"
+    workload: Workload | None = None
 
     @property
     def tokens(self) -> int:
@@ -45,17 +47,27 @@ def cells_of(
     skip: int = 0,
     tokens: int | None = None,
     unit: str = "page",
+    workloads: Sequence[Workload | None] = (None,),
 ) -> list[Cell]:
-    """The cells of a sweep, in order: each stream through each layout, each trace as it is. Raises UsageError."""
+    """The cells of a sweep, in order: each stream through each layout under each workload, each trace as it is. Raises
+    UsageError."""
     cells = []
     for source in sources:
-        with_layouts = [None] if isinstance(source, Trace) else layouts
-        cells += [Cell(source, layout, *window(source, skip, tokens), unit) for layout in with_layouts]
-    names = Counter(f"{names_of(cell)['corpus']} {names_of(cell)['label']}" for cell in cells)
+        part = window(source, skip, tokens)
+        if isinstance(source, Trace):
+            if any(workloads):
+                raise UsageError(
+                    f"{source.path}: 1 trace has its order of tokens already: workloads need the token file"
+                )
+            cells.append(Cell(source, None, *part, unit))
+        else:
+            cells += [Cell(source, layout, *part, unit, workload) for layout in layouts for workload in workloads]
+    names = Counter(" ".join(names_of(cell)[name] for name in ("corpus", "label", "workload")) for cell in cells)
     for name, times in names.items():
         if times > 1:
             raise UsageError(
-                f"{name} comes {times} times: give each source and layout once, and different names to different ones"
+                f"{name} comes {times} times: give each source, layout and workload once, and different names to "
+                "different ones"
             )
     return cells
 
@@ -83,25 +95,43 @@ def capacities_of(cell: Cell, sizes: Sequence[int], entry_bytes: int = 0, pin_by
 
 @dataclass(frozen=True)
 class Counted:
-    """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash. counts:
-    of a single step of a token stream, uint16, the ids that each token emitted; valid until the next step."""
+    """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash; steps of
+    the workload, or tokens; references: reads before the tokens of a step shared them; wasted: reads of wrong drafts.
+    counts: of a piece of a token stream, integers, the ids that each token brought; valid until the next piece."""
 
     tokens: int = 0
     lookups: int = 0
     reads: int = 0
+    steps: int = 0
+    references: int = 0
+    wasted: int = 0
     counts: np.ndarray | None = None
 
     def __add__(self, other: "Counted") -> "Counted":
-        return Counted(self.tokens + other.tokens, self.lookups + other.lookups, self.reads + other.reads)
+        names = ("tokens", "lookups", "reads", "steps", "references", "wasted")
+        return Counted(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.ndarray, Counted]]:
-    """The references of tokens [first, last) in pieces, each with its counts."""
+    """The references of tokens [first, last) in pieces, each with its counts. Under a workload, tokens are numbered as
+    they are asked for."""
+    if cell.workload:
+        begin, end = cell.begin, cell.end
+        for piece in cell.workload.steps(
+            cell.source, cell.layout, unit=cell.unit, begin=begin, end=end, first=first - begin, last=last - begin,
+            backend=backend,
+        ):  # fmt: skip
+            yield piece.ids, Counted(
+                len(piece.counts), int(np.count_nonzero(piece.orders)), len(piece.ids), len(piece.ends),
+                int(piece.references.sum(dtype=np.int64)), int(piece.wasted.sum()), piece.counts,
+            )  # fmt: skip
+        return
     if cell.layout:
         for piece in pieces(cell.source, cell.layout, unit=cell.unit, begin=first, end=last, backend=backend):
             tally = Tally(cell.layout)
             tally.add(piece.orders)
-            yield piece.ids, Counted(tally.tokens, tally.lookups, len(piece.ids), piece.counts)
+            reads = len(piece.ids)
+            yield piece.ids, Counted(tally.tokens, tally.lookups, reads, tally.tokens, reads, counts=piece.counts)
         return
     trace = cell.source
     at, end = trace.reads_before(first), trace.reads_before(last)
@@ -117,8 +147,8 @@ def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.
                 "trace it again"
             )
         # tokens are counted with the last piece: where a piece ends, a token may be cut in two
-        whole = Counted(tokens, lookups, len(ids)) if begin + _TRACE_STEP >= end else Counted(reads=len(ids))
-        yield ids, whole
+        ended = (tokens, lookups, tokens) if begin + _TRACE_STEP >= end else (0, 0, 0)
+        yield ids, Counted(*ended[:2], len(ids), ended[2], len(ids))
 
 
 def unit_bytes(cell: Cell) -> int:
@@ -138,6 +168,7 @@ def names_of(cell: Cell) -> dict[str, Any]:
             "params": layout.params_asked,
             "label": layout.label if cell.unit == "page" else f"{layout.label}-{cell.unit}",
             "unit": cell.unit,
+            "workload": cell.workload.label if cell.workload else PLAIN,
             "table_bytes": layout.table_bytes,
         }
     facts = cell.source.facts
@@ -150,5 +181,6 @@ def names_of(cell: Cell) -> dict[str, Any]:
         "params": facts["layout"]["params_asked"],
         "label": facts["layout"]["label"] + ("" if facts["unit"] == "page" else f"-{facts['unit']}"),
         "unit": facts["unit"],
+        "workload": facts["workload"]["label"] if facts.get("workload") else PLAIN,
         "table_bytes": facts["layout"]["table_bytes"],
     }

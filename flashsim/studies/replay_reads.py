@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from flashsim.cache.lru import PAGES_MAX, LruSweep
-from flashsim.device.workload import MODES, Groups, joined
+from flashsim.device.workload import MODES, Groups, by_step, joined
 from flashsim.errors import UsageError
 from flashsim.studies.cells import Cell, steps
 from flashsim.trace import Trace
@@ -33,7 +33,8 @@ def _require_pages(trace: Trace) -> None:
 
 
 class DriveReads:
-    """The reads of ``trace`` in groups of ``mode``, beyond caches of several sizes.
+    """The reads of ``trace`` in groups of ``mode``, beyond caches of several sizes. Of a trace of a workload, they are
+    its steps in every mode but stream.
 
     chunk: tokens of a group of prefill. cache_bytes: sizes of caches, 0 = none. One pass over the trace serves all of
     them; memory: 1 bit for each reference and size. ``progress`` is told the tokens of each step. Raises UsageError for
@@ -52,12 +53,18 @@ class DriveReads:
         _require_pages(trace)
         self.page_bytes = trace.facts["unit_bytes"]
         self._trace, self._mode, self._group = trace, MODES[mode], chunk if MODES[mode].chunked else 1
-        self._step = -(-_STEP_TOKENS // self._group) * self._group
-        firsts = np.arange(0, len(trace), self._step)
+        if trace.steps is None or mode == "stream":
+            step = -(-_STEP_TOKENS // self._group) * self._group
+            self._firsts, self._step_ends = np.arange(0, len(trace), step), None
+        else:  # a step of the trace's workload is sent together, whatever is in it
+            self._step_ends = np.cumsum(trace.steps, dtype=np.int64)
+            cuts = np.searchsorted(self._step_ends, np.arange(_STEP_TOKENS, len(trace), _STEP_TOKENS))
+            self._firsts = np.append(0, self._step_ends[np.unique(cuts)])
+            self._firsts = self._firsts[self._firsts < len(trace)]
         if trace.counts is None:
-            self._begins = firsts * trace.facts["reads_per_token"]
+            self._begins = self._firsts * trace.facts["reads_per_token"]
         else:
-            reads = np.add.reduceat(trace.counts, firsts, dtype=np.int64)
+            reads = np.add.reduceat(trace.counts, self._firsts, dtype=np.int64)
             self._begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(reads[:-1])))
         self._missed: dict[int, list[np.ndarray]] = {size: [] for size in sorted(set(cache_bytes)) if size}
         if self._missed:
@@ -74,8 +81,8 @@ class DriveReads:
         if below > PAGES_MAX:
             raise UsageError(f"{self._trace.path}: {below} pages, over {PAGES_MAX}: leave --cache out")
         sweep, rank = LruSweep(capacities, below, backend), np.unique(capacities, return_inverse=True)[1]
-        for first in range(0, len(self._trace), self._step):
-            groups = self._groups(first)
+        for block in range(len(self._firsts)):
+            groups = self._groups(block)
             classes = np.empty(len(groups.pages), np.uint8)
             sweep.run(np.ascontiguousarray(groups.pages), classes)
             for kept, capacity in zip(self._missed.values(), rank, strict=True):
@@ -83,22 +90,26 @@ class DriveReads:
             progress(int(groups.lookups.sum()))
         sweep.check()
 
-    def _groups(self, first: int) -> Groups:
-        """The groups of one step, from token ``first`` on, before any cache."""
-        trace, last = self._trace, min(first + self._step, len(self._trace))
-        begin = int(self._begins[first // self._step])
+    def _groups(self, block: int) -> Groups:
+        """The groups of one block of tokens, before any cache."""
+        trace, first = self._trace, int(self._firsts[block])
+        last = int(self._firsts[block + 1]) if block + 1 < len(self._firsts) else len(trace)
+        begin = int(self._begins[block])
         if trace.counts is None:
             counts = np.full(last - first, trace.facts["reads_per_token"])
         else:
             counts = trace.counts[first:last]
         ids = trace.ids[begin : begin + int(counts.sum(dtype=np.int64))]
+        if self._step_ends is not None:
+            steps = slice(*np.searchsorted(self._step_ends, (first, last), side="right"))
+            return by_step(ids, counts, self.page_bytes, trace.steps[steps])
         return self._mode.make(ids, counts, self.page_bytes, self._group)
 
-    def _kept(self, first: int, cache_bytes: int) -> Groups:
-        groups = self._groups(first)
+    def _kept(self, block: int, cache_bytes: int) -> Groups:
+        groups = self._groups(block)
         if not cache_bytes:
             return groups
-        bits = self._missed[cache_bytes][first // self._step]
+        bits = self._missed[cache_bytes][block]
         return groups.only(np.unpackbits(bits, count=len(groups.pages)).view(bool))
 
     def misses(self, cache_bytes: int) -> int:
@@ -111,20 +122,21 @@ class DriveReads:
         As many groups as hold ``size`` reads and tokens together, or all of the trace. Raises UsageError where the
         cache lets no read through.
         """
-        tokens = len(self._trace)
-        start = int(place % 1 * tokens) // self._group * self._group
-        first = start // self._step * self._step
-        before = (start - first) // self._group
-        parts, room, at = [], size, first
+        token = int(place % 1 * len(self._trace))
+        first = block = int(np.searchsorted(self._firsts, token, side="right")) - 1
+        ends = np.cumsum(self._groups(block).lookups)
+        before = int(np.searchsorted(ends, token - self._firsts[block], side="right"))
+        start = int(self._firsts[block]) + (int(ends[before - 1]) if before else 0)
+        parts, room = [], size
         while room > 0:
-            part = self._kept(at, cache_bytes)
+            part = self._kept(block, cache_bytes)
             if not parts:
                 part = part.part(before, len(part.ends))
             parts.append(part)
             room -= len(part.pages) + len(part.lookups)
-            at = at + self._step if at + self._step < tokens else 0
-            if at == first and room > 0:  # once round: what lies before the start
-                parts.append(self._kept(at, cache_bytes).part(0, before))
+            block = (block + 1) % len(self._firsts)
+            if block == first and room > 0:  # once round: what lies before the start
+                parts.append(self._kept(block, cache_bytes).part(0, before))
                 break
         groups = joined(parts)
         if not len(groups.pages):

@@ -86,16 +86,34 @@ class TokenStream:
         end = len(self.ids) if end is None else end
         for first in range(begin, end, size):
             last, lead = min(first + size, end), min(context, first)
-            ids = self._checked(first - lead, last)
+            ids = self._checked(slice(first - lead, last))
             yield Chunk(ids, lead, self._starts(first - lead, ids))
 
-    def _checked(self, first: int, last: int) -> np.ndarray:
-        raw = self.ids[first:last]
+    def take(self, positions: np.ndarray) -> np.ndarray:
+        """uint32: the ids at ``positions``, any order. Raises DataError as :meth:`chunks` does."""
+        return self._checked(positions)
+
+    def document_starts(self, begin: int, end: int) -> np.ndarray:
+        """int64, increasing: where in [begin, end) a document starts, as far as it is known; 0 where it is in there."""
+        if self.starts is not None:
+            return self.starts[np.searchsorted(self.starts, begin) : np.searchsorted(self.starts, end)].astype(np.int64)
+        first = [np.zeros(1 if begin <= 0 < end else 0, np.int64)]
+        if self.eot is None:
+            return first[0]
+        found = [
+            np.flatnonzero(self.ids[at : min(at + CHUNK_TOKENS, end - 1)] == self.eot) + at + 1
+            for at in range(max(begin - 1, 0), end - 1, CHUNK_TOKENS)
+        ]
+        return np.concatenate(first + found)
+
+    def _checked(self, where: slice | np.ndarray) -> np.ndarray:
+        raw = self.ids[where]
         unsigned = raw.view(raw.dtype.str.replace("i", "u"))  # so that one maximum finds the negative ids too
         limit = min(self.vocab_size or ID_LIMIT, ID_LIMIT, int(np.iinfo(raw.dtype).max) + 1)
         if np.iinfo(unsigned.dtype).max >= limit and len(raw) and unsigned.max() >= limit:
             bad = int(np.argmax(unsigned >= limit))
-            raise DataError(_out_of_range(first + bad, int(raw[bad]), self))
+            position = where.start + bad if isinstance(where, slice) else int(where[bad])
+            raise DataError(_out_of_range(position, int(raw[bad]), self))
         return raw.astype(np.uint32)
 
     def _starts(self, first: int, ids: np.ndarray) -> np.ndarray:

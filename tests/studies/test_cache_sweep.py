@@ -151,7 +151,7 @@ def test_jobs_change_nothing(stream, jobs):
 
 def test_sources_of_one_name_would_be_one_line_in_the_figure(tmp_path):
     first, second = (replace(short(100, seed), path=tmp_path / str(seed) / "corpus.bin") for seed in (1, 2))
-    with pytest.raises(UsageError, match="corpus flat-1M comes 2 times"):
+    with pytest.raises(UsageError, match="corpus flat-1M plain comes 2 times"):
         sweep_cache([first, second], LAYOUTS, CACHES)
     other = replace(second, path=tmp_path / "other.bin")
     table = sweep_cache([first, other], LAYOUTS[0], [4096])

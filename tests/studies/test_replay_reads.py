@@ -1,5 +1,7 @@
 """Which reads reach the drive: as many as the simulated cache misses, from anywhere in the trace, in every mode."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -115,4 +117,4 @@ def test_what_cannot_be_replayed(stream, tmp_path):
     ids = np.array(trace.ids)
     ids[3] = 4_000_000_000
     with pytest.raises(DataError, match="id 3 is 4000000000"):
-        touched_pages(Trace(trace.path, ids, trace.counts, trace.facts))
+        touched_pages(replace(trace, ids=ids))

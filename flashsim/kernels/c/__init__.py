@@ -23,6 +23,7 @@ from flashsim.kernels.c.policies import (
 from flashsim.kernels.c.stack import StackDistances
 from flashsim.kernels.c.stamp import stamp_check, stamp_fill
 from flashsim.kernels.c.tables import table_rows
+from flashsim.kernels.c.weave import weave
 
 __all__ = [
     "Lru",
@@ -46,5 +47,6 @@ __all__ = [
     "stamp_fill",
     "table_rows",
     "twoq_run",
+    "weave",
     "wtinylfu_run",
 ]

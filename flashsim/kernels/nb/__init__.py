@@ -1,5 +1,6 @@
 """The numba twins of the C kernels: same names, same signatures, same results. One file for each file of
-``csim/``; ``ngrams.py`` and ``pairs.py`` have no twin: they count, and no trace goes through them."""
+``csim/``; ``ngrams.py``, ``pairs.py`` and ``schedule.py`` have no twin: no trace goes through
+them."""
 
 import os
 import tempfile
@@ -27,6 +28,7 @@ from flashsim.kernels.nb.stack import StackDistances
 from flashsim.kernels.nb.stamp import stamp_check, stamp_fill
 from flashsim.kernels.nb.tables import table_rows
 from flashsim.kernels.nb.twoq import twoq_run
+from flashsim.kernels.nb.weave import weave
 from flashsim.kernels.nb.wtinylfu import wtinylfu_run
 
 __all__ = [
@@ -51,5 +53,6 @@ __all__ = [
     "stamp_fill",
     "table_rows",
     "twoq_run",
+    "weave",
     "wtinylfu_run",
 ]
