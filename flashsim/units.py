@@ -23,6 +23,7 @@ _BYTE_UNITS = {
     "TB": 10**12,
 }
 _COUNT_UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
+_TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([A-Za-z]*)")
 
 
@@ -46,6 +47,11 @@ def parse_bytes(text: str) -> int:
 def parse_count(text: str) -> int:
     """The number in ``text``, such as ``"20B"`` (2e10), ``"3.2B"`` or ``"65536"``. Raises UsageError."""
     return _parse(text, _COUNT_UNITS, "count", "20000, 200M or 3.2B")
+
+
+def parse_time(text: str) -> int:
+    """Nanoseconds in ``text``, such as ``"80us"`` (80000) or ``"1.5ms"``. Raises UsageError for anything else."""
+    return _parse(text, _TIME_UNITS, "time", "80us, 1.5ms or 2s")
 
 
 def format_bytes(size: int) -> str:

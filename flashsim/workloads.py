@@ -79,6 +79,18 @@ class Workload:
         """Whether tokens come as they stand in the text."""
         return not self.streams or (self.streams == 1 and not self.prefill and not self.draft)
 
+    def check(self, stream: TokenStream, begin: int, end: int) -> None:
+        """Raise UsageError where tokens [begin, end) have fewer documents than there are streams."""
+        if self.in_order:
+            return
+        cut = stream.eot is None and stream.starts is None  # then any token may begin a part
+        documents = end - begin if cut else 1 + len(stream.document_starts(begin + 1, end))
+        if documents < self.streams:
+            raise UsageError(
+                f"--streams {self.streams}: {stream.path or 'the tokens'}, tokens {begin} to {end}, have {documents} "
+                "documents: take as many streams or fewer, or --eot none to cut the text into equal parts"
+            )
+
     def steps(
         self,
         stream: TokenStream,
@@ -96,6 +108,7 @@ class Workload:
         Raises UsageError where there are fewer documents than streams."""
         end = len(stream) if end is None else end
         last = end - begin if last is None else last
+        self.check(stream, begin, end)
         made = self._in_order if self.in_order else self._out_of_order
         at = 0
         for piece in made(stream, layout, unit, begin, end, first, backend):
@@ -224,11 +237,6 @@ def _documents(
         begins = np.append(begin, inside)
         before = stream.document_starts(max(begin - context, 0), begin + 1)  # the first may be cut
         clips = np.append(before[-1] if len(before) else 0, inside)
-    if len(begins) < streams:
-        raise UsageError(
-            f"--streams {streams}: {stream.path or 'the tokens'} have {len(begins)} documents there: take as many "
-            "streams or fewer, or --eot none to cut the text into equal parts"
-        )
     if layout.across_documents:
         clips = np.zeros_like(clips)
     return np.stack((begins, np.append(begins[1:], end), clips), axis=1)

@@ -4,13 +4,24 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from flashsim.kernels.nb.counting import add_counts
+
+_LEVELS = 1 << 16  # counts up to here are told apart without sorting
+
 
 def most_read(counts: np.ndarray, pinned: int) -> np.ndarray:
     """bool, shape (ids,): the ``pinned`` ids of the highest counts; ids that were never read are not pinned. Ties go to
     the smaller id."""
-    mask = np.zeros(len(counts), bool)
-    best = np.argsort(-counts, kind="stable")[:pinned]
-    mask[best[counts[best] > 0]] = True
+    levels = np.cumsum(np.bincount(np.minimum(counts, _LEVELS), minlength=_LEVELS + 1)[::-1])[::-1]  # read that often
+    if pinned >= levels[1]:
+        return counts > 0
+    least = (
+        int(np.searchsorted(-levels, -pinned, side="right")) - 1
+    )  # the last level that is more than there is room for
+    if least == _LEVELS:
+        least = np.partition(counts, len(counts) - pinned - 1)[len(counts) - pinned - 1]
+    mask = counts > least
+    mask[np.flatnonzero(counts == least)[: pinned - np.count_nonzero(mask)]] = True
     return mask
 
 
@@ -18,5 +29,5 @@ def read_counts(traces: Iterable[np.ndarray], ids_below: int) -> np.ndarray:
     """int64, shape (ids_below,): how often the ids of ``traces`` were read."""
     counts = np.zeros(ids_below, np.int64)
     for ids in traces:
-        counts += np.bincount(ids, minlength=ids_below)
+        add_counts(ids, counts)
     return counts

@@ -27,6 +27,7 @@ COMMANDS = {
     "curve": ("curve", "Reads/token at every cache size, and the RAM for a target."),
     "cold-start": ("cold_start", "How long a cache takes to warm up, and runs that start warm."),
     "collisions": ("collisions", "What n-grams that collide share: rows, and heads (Table 3)."),
+    "plan": ("plan", "Will this drive do, what binds, and what would help?"),
     "replay": ("replay", "Lookups/s of a drive by reads in flight, measured or modelled."),
     "device": ("device", "Models of drives: list them, show one, calibrate one."),
     "figures": ("figures", "Draw a figure again from its CSV."),

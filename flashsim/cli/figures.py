@@ -12,6 +12,7 @@ FIGURES = {
     "policies": ("policies", "Policies beside one another, from the CSV of `sweep-cache` with several."),
     "curve": ("curve", "Reads/token at every cache size, from the CSV of `curve`."),
     "cold-start": ("cold_start", "Reads/token by window, from the CSV of `cold-start`."),
+    "plan": ("plan", "What workloads ask of a drive, and what would help, from the CSV of `plan`."),
     "collisions": ("collisions", "What colliding n-grams share against S, from the CSV of `collisions`."),
 }
 

@@ -43,6 +43,13 @@ class Groups:
         share = begun / size * int(self.lookups[at]) if size else 0.0
         return turns * int(self.lookups.sum()) + int(self.lookups[:at].sum()) + share
 
+    def some(self, groups: np.ndarray) -> "Groups":
+        """Those groups alone: bool, shape (groups,)."""
+        sizes = np.diff(self.ends, prepend=0)
+        return Groups(
+            self.pages[np.repeat(groups, sizes)], np.cumsum(sizes[groups]), self.lookups[groups], self.page_bytes
+        )
+
     def only(self, kept: np.ndarray) -> "Groups":
         """The same groups with the reads where ``kept`` (bool, shape (reads,)) is true: what a cache let through."""
         before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)))

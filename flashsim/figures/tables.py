@@ -8,13 +8,13 @@ from pathlib import Path
 from flashsim.errors import DataError
 
 _TEXTS = (
-    "corpus", "layout", "label", "unit", "workload", "policy", "trace", "mode", "source", "drive", "engine",
+    "corpus", "layout", "label", "unit", "workload", "case", "policy", "trace", "mode", "source", "drive", "engine",
     "in_flight_unit", "flags",
 )  # fmt: skip
 _POSITIVE = ("params", "cache_bytes", "capacity_pages", "tokens", "in_flight", "lookups_per_s", "order", "heads")
 _NEWER = {"warm_pages": 0, "workload": "plain"}  # columns that older tables lack, and what they are there
 # no buckets; nothing that collides, or 1 head
-_MAY_BE_EMPTY = ("S", "extra_heads", "p_another", "neighbours_relative")
+_MAY_BE_EMPTY = ("S", "extra_heads", "p_another", "neighbours_relative", "gain")
 
 
 def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = ()):

@@ -161,6 +161,8 @@ def check(
         if cell.layout:
             if ways.split:
                 cell.layout.table_starts(ways.split, ways.unit)
+            if cell.workload:
+                cell.workload.check(cell.source, cell.begin, cell.end)
             if cell.workload and ways.unit == "row" and cell.layout.rows_per_read > 1:
                 raise UsageError(
                     f"{cell.layout.label} by rows under {cell.workload.label}: {cell.layout.rows_per_read} rows come "

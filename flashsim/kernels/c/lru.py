@@ -3,6 +3,7 @@
 import numpy as np
 
 from flashsim.kernels.c.binding import ffi, lib, pointer, trace_pointer
+from flashsim.kernels.nb.recency import by_last_access
 from flashsim.kernels.state import lru_slots
 
 
@@ -63,5 +64,4 @@ class Lru:
     @property
     def recency(self) -> np.ndarray:
         """uint32, shape (distinct,): the pages touched so far, in the order of their last accesses, oldest first."""
-        touched = np.flatnonzero(self._last).astype(np.uint32)
-        return touched[np.argsort(self._last[touched])]
+        return by_last_access(self._last)

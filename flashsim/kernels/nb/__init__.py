@@ -1,5 +1,5 @@
 """The numba twins of the C kernels: same names, same signatures, same results. One file for each file of
-``csim/``; ``ngrams.py``, ``pairs.py`` and ``schedule.py`` have no twin: no trace goes through
+``csim/``; ``counting.py``, ``ngrams.py``, ``pairs.py`` and ``schedule.py`` have no twin: no trace goes through
 them."""
 
 import os

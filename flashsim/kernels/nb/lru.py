@@ -5,6 +5,7 @@ from numba import njit
 
 from flashsim.kernels.nb.bits import popcount, prefetch, require_trace, trailing_zeros
 from flashsim.kernels.nb.ids import in_range, soon_of
+from flashsim.kernels.nb.recency import by_last_access
 from flashsim.kernels.state import lru_slots
 
 _BATCH, _WORDS = 128, 2
@@ -214,5 +215,4 @@ class Lru:
     @property
     def recency(self) -> np.ndarray:
         """See :attr:`flashsim.kernels.c.Lru.recency`."""
-        touched = np.flatnonzero(self._last).astype(np.uint32)
-        return touched[np.argsort(self._last[touched])]
+        return by_last_access(self._last)

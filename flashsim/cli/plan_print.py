@@ -1,0 +1,119 @@
+"""A plan as text that fits a screen; every figure says where it is from."""
+
+from collections.abc import Iterator
+
+from flashsim.units import format_bytes
+
+_BARELY = 1.05  # a gain that is none
+
+
+def told(found, made, drive, wishes, stream) -> Iterator[str]:
+    """The lines of a plan (:class:`flashsim.studies.plan.Plan`)."""
+    from flashsim.studies.plan import resident_bytes
+
+    loads = [load.label for load in wishes.workloads]
+    resident = f", {format_bytes(resident_bytes(made))} of the table in RAM" if resident_bytes(made) else ""
+    cache = format_bytes(wishes.cache_bytes)
+    yield f"{made.label}, {format_bytes(made.table_bytes)} on {drive.name}; {cache} of cache{resident}"
+    yield ""
+    yield from _asked(found, loads)
+    yield ""
+    yield from _compute(found, wishes, loads)
+    yield from _gains(found, loads)
+    yield ""
+    synthetic = " (SYNTHETIC)" if stream.synthetic else ""
+    warm = f"{found.warm_tokens:,} that warm the cache"
+    yield f"reads: exact, LRU; {stream.name}{synthetic}, {found.tokens:,} tokens after {warm}"
+    yield f"n-grams: document boundaries from {stream.boundary}"
+    yield f"tokens/s: modelled, {wishes.in_flight} reads in flight; {drive.title}"
+    yield f"  {_confidence(drive)}"
+    if drive.note:
+        yield f"UNCERTAIN, drive: {drive.note}"
+    for doubt in made.spec.uncertain:
+        yield f"UNCERTAIN, layout: {doubt}"
+
+
+def _asked(found, loads: list[str]) -> Iterator[str]:
+    """What each workload asks of the drive, and the drive's ceiling."""
+    from flashsim.studies.plan import AS_ASKED
+
+    names = ("asked", "shared", "read", "KiB/token", "tokens/s", "reads/s", "MB/s")
+    yield f"{'pages/token':<14}" + "".join(f"{name:>11}" for name in names)
+    for load in loads:
+        row = found.row(AS_ASKED, load)
+        rate, pages = row["tokens_per_s"], ("references_per_token", "shared_per_token", "reads_per_token")
+        speed = f"{'nothing is read':>33}"
+        if rate:
+            speed = f"{rate:>11,.0f}{rate * row['reads_per_token']:>11,.0f}{row['mb_per_s']:>11,.0f}"
+        yield (
+            f"{load:<14}"
+            + "".join(f"{row[one]:>11.2f}" for one in pages)
+            + f"{row['bytes_per_token'] / 1024:>11.1f}{speed}"
+        )
+    yield "asked: by every n-gram; shared: a page once a step; read: beyond the cache; tokens/s: the drive's ceiling"
+    cold = max(found.row(AS_ASKED, load)["cold_share"] for load in loads)
+    if cold > 0.1:
+        yield f"{cold:.0%} of what is read are first touches of a page: more text before would make them fewer"
+
+
+def _gains(found, loads: list[str]) -> Iterator[str]:
+    """What each step buys, and what binds."""
+    from flashsim.studies.plan import AS_ASKED
+
+    yield f"{'what the next step buys, x tokens/s':<40}" + "".join(f"{load:>15}" for load in loads)
+    for case in dict.fromkeys(row["case"] for row in found.rows if row["case"] != AS_ASKED):
+        rows = [found.row(case, load) for load in loads]
+        cache = f" ({format_bytes(rows[0]['cache_bytes'])})" if case.endswith("x the cache") else ""
+        yield f"  {case + cache:<38}" + "".join(
+            f"{row['gain']:>15.2f}" if row["gain"] else f"{'-':>15}" for row in rows
+        )
+    for load in loads:
+        case, gain = found.binds(load)
+        if gain is None:
+            yield f"{load}: nothing is read, so nothing of the drive binds"
+        elif gain < _BARELY:
+            yield f"{load}: nothing binds alone ({case} buys most, {gain:.2f} x)"
+        else:
+            yield f"{load}: {_BINDS.get(case, 'RAM')} binds ({case}: {gain:.2f} x)"
+
+
+_BINDS = {"half the latency": "latency", "2 x the drive's reads/s": "IOPS", "2 x in flight": "queue depth"}
+
+
+def _compute(found, wishes, loads) -> Iterator[str]:
+    """What is known of a token's own time, and of how early the reads of each layer are there."""
+    from flashsim.studies.plan import AS_ASKED
+
+    if wishes.compute_us is None:
+        return
+    own = 1e6 / wishes.compute_us
+    rate = found.row(AS_ASKED, loads[0])["tokens_per_s"]
+    side = "the drive keeps up" if rate is None or rate >= own else "the drive is the slower"
+    yield f"--compute: {own:,.1f} tokens/s a stream without a drive; {side}"
+    stall = 0.0
+    for one in found.slack:
+        if one.mean_us is None:
+            yield f"  layer {one.layer}: nothing to read"
+            continue
+        stall = max(stall, one.mean_us - one.needed_us)
+        slack = (one.needed_us - one.mean_us) / 1e3
+        yield (
+            f"  layer {one.layer}: needed {one.needed_us / 1e3:.2f} ms after the token is known, there after "
+            f"{one.mean_us / 1e3:.2f} ms (p99 {one.p99_us / 1e3:.2f}): slack {slack:+.2f} ms"
+        )
+    if found.slack:
+        rate = 1e6 / (wishes.compute_us + stall)
+        yield f"  1 stream: {rate:,.1f} tokens/s where reads are sent once a token is known"
+    yield ""
+
+
+def _confidence(drive) -> str:
+    """How sure the drive's figures are."""
+    from flashsim.device.spec import CONFIDENCES
+
+    worst = max(figure.confidence for figure in drive.parameters.values())
+    return (
+        f"its figures: {CONFIDENCES[worst]}, the least sure of them"
+        if drive.name != "assumed"
+        else "its figures as given"
+    )

@@ -1,0 +1,57 @@
+"""Drives that are not in the presets: one of two figures from a data sheet, and a known one with something relaxed."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from flashsim.device.spec import Drive, Figure, Source
+from flashsim.errors import UsageError
+
+_GIVEN = "given"
+# Parameters by what they are: a time that passes whatever else is going on, or a server that reads wait for.
+_LATENCY, _SERVICE, _SERVERS = ("z_us", "w_us"), ("l_us", "h_us", "hl_us"), ("dies", "channels")
+
+
+def assumed(latency_us: float, iops: float, bytes_per_s: float | None = None, page_bytes: int = 4096) -> Drive:
+    """A drive of which nothing is known but the latency of a read alone and the most reads a second.
+
+    bytes_per_s: the most bytes a second, which may be fewer reads. A delay, then one server: reads/s are the smaller of
+    in flight / latency and IOPS. Raises UsageError where the latency is below the time that a read takes at that rate.
+    """
+    if not latency_us > 0 or not iops > 0 or (bytes_per_s is not None and not bytes_per_s > 0):
+        raise UsageError(f"a drive of {latency_us:g} us and {iops:g} IOPS: give numbers above 0")
+    service = max(1e6 / iops, 0 if bytes_per_s is None else page_bytes * 1e6 / bytes_per_s)
+    if service > latency_us:
+        raise UsageError(
+            f"{latency_us:g} us a read, and {1e6 / service:,.0f} reads/s at most are {service:.1f} us each: a read "
+            "alone takes no less than that; give a longer latency"
+        )
+    limit = f"{iops:,.0f} IOPS" if bytes_per_s is None else f"{iops:,.0f} IOPS and {bytes_per_s / 1e6:,.0f} MB/s"
+    parameters = {"z_us": latency_us - service, "l_us": service}
+    return Drive(
+        name="assumed",
+        title=f"{latency_us:g} us a read, at most {limit}, as given",
+        sources={_GIVEN: Source("the command line", "")},
+        parameters={name: Figure(value, _GIVEN, "C") for name, value in parameters.items()},
+    )
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """``drive`` with ``latency`` times its latency and ``rate`` times its reads a second at the most."""
+
+    latency: float = 1.0
+    rate: float = 1.0
+
+    def of(self, drive: Drive) -> Drive:
+        """A die is both: it is made faster for latency, and more of them for rate."""
+        changed = dict.fromkeys(_LATENCY, self.latency) | dict.fromkeys(_SERVICE, 1 / self.rate)
+        changed |= {"s_us": self.latency, "s_jitter_us": self.latency, "b_us": 1.0}
+        parameters = {
+            name: Figure(figure.value * changed.get(name, 1.0), figure.source, "C")
+            for name, figure in drive.parameters.items()
+        }
+        for name in _SERVERS:
+            scale = self.rate * (self.latency if name == "dies" else 1)
+            parameters[name] = Figure(max(1, round(drive.value(name) * scale)), "", "C")
+        return msgspec.structs.replace(drive, parameters=parameters)

@@ -1,0 +1,63 @@
+"""Drives by two figures, and what a drive does once something of it is relaxed."""
+
+import numpy as np
+import pytest
+
+from flashsim.device.model import drive_names, load_drive, simulate
+from flashsim.device.relaxed import Relaxed, assumed
+from flashsim.device.workload import GROUPS_MAX, by_token
+from flashsim.errors import UsageError
+
+
+def reads_per_s(drive, in_flight):
+    groups = by_token(np.arange(20_000, dtype=np.uint32), np.ones(20_000, np.int64), 4096)
+    return simulate(drive, groups, max_reads=in_flight, max_groups=GROUPS_MAX).reads_per_s
+
+
+@pytest.mark.parametrize("in_flight", [1, 4, 64])
+def test_two_figures_are_all_of_an_assumed_drive(in_flight):
+    drive = assumed(100, 200_000)
+    assert reads_per_s(drive, in_flight) == pytest.approx(min(in_flight * 1e4, 2e5), rel=0.01)
+
+
+def test_a_token_waits_for_its_last_read():
+    """k reads at once take the latency of one and k - 1 times the server."""
+    groups = by_token(np.arange(8000, dtype=np.uint32), np.full(1000, 8), 4096)
+    rate = simulate(assumed(100, 200_000), groups, max_reads=64, max_groups=1).lookups_per_s
+    assert rate == pytest.approx(1e6 / (100 + 7 * 5), rel=0.01)
+
+
+def test_bandwidth_is_reads_of_a_page():
+    assert reads_per_s(assumed(100, 1e6, 4096 * 50_000), 64) == pytest.approx(50_000, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["pcie4-consumer", "p3700-800g", "optane-p4800x", "virtio-blk"])
+def test_relaxing_does_what_it_says(name):
+    """Half the latency doubles reads/s of one read at a time, as far as no server takes part in it, and leaves the most
+    there can be; twice the rate doubles the most, and leaves one read at a time."""
+    drive = load_drive(name)
+    alone, most = reads_per_s(drive, 1), reads_per_s(drive, 4096)
+    faster, wider = Relaxed(latency=0.5).of(drive), Relaxed(rate=2).of(drive)
+    assert 1.5 * alone < reads_per_s(faster, 1) <= 2.01 * alone
+    assert reads_per_s(faster, 4096) == pytest.approx(most, rel=0.2)
+    assert reads_per_s(wider, 4096) == pytest.approx(2 * most, rel=0.1)
+    assert alone <= 1.001 * reads_per_s(wider, 1) and reads_per_s(wider, 1) < 1.4 * alone
+
+
+def test_no_relaxed_drive_is_slower():
+    for name in drive_names():
+        drive = load_drive(name)
+        if drive.calibrated:
+            for in_flight in (1, 16, 256):
+                for relaxed in (Relaxed(latency=0.5), Relaxed(rate=2)):
+                    assert reads_per_s(relaxed.of(drive), in_flight) > 0.97 * reads_per_s(drive, in_flight), name
+
+
+@pytest.mark.parametrize(
+    ("figures", "message"),
+    [((0, 1000), "0 us and 1000 IOPS"), ((10, 0), "10 us and 0 IOPS"), ((10, 1000), "1,000 reads/s at most are 1000"),
+     ((10, 1e6, 4096e3), "1,000 reads/s"), ((float("nan"), 5), "nan us")],
+)  # fmt: skip
+def test_refusals(figures, message):
+    with pytest.raises(UsageError, match=message):
+        assumed(*figures)

@@ -1,0 +1,164 @@
+"""A plan's arithmetic: ceilings, the second drive, slack, gains, and what binds."""
+
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flashsim.corpora.synth import synthesise
+from flashsim.device.model import load_drive
+from flashsim.device.relaxed import assumed
+from flashsim.device.workload import by_token
+from flashsim.errors import UsageError
+from flashsim.layouts import layout
+from flashsim.studies.cache_sweep import sweep_cache
+from flashsim.studies.plan import (
+    AS_ASKED,
+    TWO_DRIVES,
+    Wishes,
+    busier_half,
+    ceiling,
+    other_layouts,
+    plan,
+    slack_of,
+    work,
+)
+from flashsim.tokens.stream import TokenStream
+from flashsim.workloads import Workload
+
+DRIVE = assumed(100, 200_000)
+
+
+@pytest.fixture(scope="module")
+def stream():
+    ids, starts = synthesise(40_000, 5000, seed=4)
+    return TokenStream(ids, starts=starts)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 9), max_size=6), min_size=1, max_size=12))
+def test_the_busier_half(tokens):
+    groups = by_token(np.array(list(chain(*tokens)), np.uint32), np.array([len(ids) for ids in tokens]), 4096)
+    halves = [([page for page in ids if page % 2 == 0], [page for page in ids if page % 2]) for ids in tokens]
+    busier = [odd if len(odd) > len(even) else even for even, odd in halves]
+    found = busier_half(groups)
+    assert np.diff(found.ends, prepend=0).tolist() == [len(ids) for ids in busier]
+    assert found.pages.tolist() == list(chain(*busier)) and (found.lookups == groups.lookups).all()
+
+
+def test_a_ceiling():
+    groups = by_token(np.arange(4000, dtype=np.uint32), np.tile([0, 4], 1000), 4096)
+    assert ceiling(DRIVE, groups, 64) == pytest.approx(2e6 / (100 + 3 * 5), rel=0.01)  # every other token reads nothing
+    assert ceiling(DRIVE, groups.only(np.zeros(4000, bool)), 64) is None
+
+
+def test_slack():
+    """Four pages a token in two layers: the first two are there after 105 us, all four after 115."""
+    groups = by_token(np.arange(4000, dtype=np.uint32), np.full(1000, 4), 4096)
+    wishes = Wishes(1 << 20, compute_us=1000, layers=((1, 5), 10))
+    first, second = slack_of(DRIVE, groups, wishes)
+    assert (first.layer, first.needed_us, second.layer, second.needed_us) == (1, 100, 5, 500)
+    assert (first.mean_us, second.mean_us) == (pytest.approx(105), pytest.approx(115))
+    assert second.p99_us == pytest.approx(115, rel=0.02)
+    nothing = slack_of(DRIVE, groups.only(np.zeros(4000, bool)), wishes)
+    assert [one.mean_us for one in nothing] == [None, None]
+
+
+def test_rows_of_a_plan(stream):
+    made, wishes = layout("engram", params="2M"), Wishes(64 << 10, streams=4, prefill=256)
+    told = []
+    found = plan(stream, made, DRIVE, wishes, progress=told.append)
+    assert sum(told) == work(len(stream), wishes) and (found.warm_tokens, found.tokens) == (30_000, 10_000)
+    loads = [one.label for one in wishes.workloads]
+    assert loads == ["1 stream", "4 streams", "prefill 256"]
+    for load, workload in zip(loads, wishes.workloads, strict=True):
+        rows = {row["case"]: row for row in found.rows if row["workload"] == load}
+        asked = rows[AS_ASKED]
+        assert (
+            asked["gain"] == 1
+            and asked["references_per_token"] >= asked["shared_per_token"] >= asked["reads_per_token"]
+        )
+        assert asked["mb_per_s"] == pytest.approx(asked["tokens_per_s"] * asked["bytes_per_token"] / 1e6)
+        for case, row in rows.items():
+            assert row["gain"] == pytest.approx(row["tokens_per_s"] / asked["tokens_per_s"]), case
+            if "pinned" not in case:
+                assert row["gain"] > 0.99, case
+        reads = [rows[case]["reads_per_token"] for case in (AS_ASKED, "2 x the cache", "4 x the cache")]
+        assert reads == sorted(reads, reverse=True)
+        assert rows[TWO_DRIVES]["reads_per_token"] == asked["reads_per_token"]
+        if workload == Workload(1):  # the whole text through one cache, of which the last quarter is counted
+            table = sweep_cache(stream, made, 64 << 10, workloads=[workload], warmup=30_000)
+            assert asked["reads_per_token"] == pytest.approx(table["reads_per_token"][0])
+    assert found.relaxing == ["2 x the cache", "half the latency", "2 x the drive's reads/s", "2 x in flight"]
+    gains = {case: found.row(case, "1 stream")["gain"] for case in found.relaxing}
+    assert found.binds("1 stream") == max(gains.items(), key=lambda item: item[1])
+
+
+@pytest.mark.parametrize(
+    ("drive", "in_flight", "binds"),
+    [(assumed(1000, 1e6), 64, "half the latency"), (assumed(10, 100_000), 64, "2 x the drive's reads/s"),
+     (assumed(1000, 1e6), 2, "2 x in flight")],
+)  # fmt: skip
+def test_what_binds(stream, drive, in_flight, binds):
+    """A slow drive of many reads waits for its latency, a fast one for its rate, 16 reads by twos for the queue."""
+    found = plan(stream, layout("engram", params="200M"), drive, Wishes(8 << 10, in_flight=in_flight, streams=1))
+    case, gain = found.binds("1 stream")
+    assert case in (binds, "half the latency") and gain > 1.5
+    assert found.row(binds, "1 stream")["gain"] > 1.5
+    assert len({row["workload"] for row in found.rows}) == 2  # one stream is asked for once
+
+
+def test_ram_binds_where_the_cache_is_almost_enough(stream):
+    made = layout("flat", params="2M")
+    found = plan(stream, made, assumed(100, 100_000), Wishes(made.table_bytes // 2 // 4096 * 4096))
+    row = found.row("2 x the cache", "1 stream")
+    assert row["reads_per_token"] == 0 and row["tokens_per_s"] is None and row["gain"] is None
+
+
+def test_other_layouts():
+    planar = layout("deepseek-v4.1", raw_ids=True)
+    found = other_layouts(planar, lambda **changed: layout("deepseek-v4.1", raw_ids=True, **changed))
+    assert {name: made.label for name, made in found.items()} == {
+        "scales in RAM": "deepseek-v4.1-ram-scales-raw-ids", "scales beside their row": "deepseek-v4.1-packed-raw-ids"
+    }  # fmt: skip
+    qwen = layout("qwen3.8-flash-next")
+    (padded,) = other_layouts(qwen, lambda **changed: layout("qwen3.8-flash-next", **changed)).values()
+    assert padded.placed.rule == "page-aligned" if hasattr(padded.placed, "rule") else padded.straddle_share == 0
+    assert other_layouts(layout("pagegram"), None) == {}
+
+
+def test_what_stays_in_ram_is_taken_from_the_cache(stream):
+    made = layout("deepseek-v4.1", raw_ids=True)
+    others = other_layouts(made, lambda **changed: layout("deepseek-v4.1", raw_ids=True, **changed))
+    small = plan(stream, made, DRIVE, Wishes(1 << 20, streams=1, others=others), end=2000)
+    assert "scales in RAM" not in {row["case"] for row in small.rows}  # 5.7 GiB of scales in 1 MiB
+    large = plan(stream, made, DRIVE, Wishes(6 << 30, streams=1, others=others), end=2000)
+    scales = next(iter(others.values())).placed.resident_bytes
+    assert large.row("scales in RAM", "1 stream")["cache_bytes"] == (6 << 30) - scales
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"in_flight": 0}, "--in-flight 0: take 1 to 4096"),
+        ({"streams": 0}, "--streams 0: take 1"),
+        ({"compute_us": 0.0}, "--compute 0 ms"),
+        ({"cache_bytes": 8000}, "--cache 8000B: take 2 pages"),
+        ({"layers": ((1, 9), 9)}, "--layers: 9 layers"),
+    ],
+)
+def test_refusals(stream, values, message):
+    with pytest.raises(UsageError, match=message):
+        plan(stream, layout("flat"), DRIVE, Wishes(**{"cache_bytes": 1 << 20} | values))
+
+
+def test_streams_without_documents_are_refused_at_once(stream):
+    with pytest.raises(UsageError, match=r"--streams 8: .*tokens 150 to 200, have 1 documents"):
+        plan(stream, layout("flat"), DRIVE, Wishes(1 << 20), end=200, progress=lambda tokens: pytest.fail("it ran"))
+
+
+def test_a_template_is_refused(stream):
+    with pytest.raises(UsageError, match="apple-ssd is a template with 0 of"):
+        plan(stream, layout("flat"), load_drive("apple-ssd"), Wishes(1 << 20))
