@@ -44,8 +44,9 @@ def test_json_is_all_that_is_printed(flashsim, corpus_file):
 
 
 def test_what_is_uncertain_is_said(flashsim, corpus_file):
-    code, out, err = flashsim("plan", corpus_file, "--eot", "0", "--layout", "deepseek-v4.1", "--raw-ids", "--cache",
-                              "1MiB", "--device", "pcie4-consumer", "--compute", "30ms", "--tokens", "8k", "--streams", "2")  # fmt: skip
+    wishes = ["--layout", "deepseek-v4.1", "--raw-ids", "--cache", "1MiB", "--device", "pcie4-consumer"]
+    more = ["--eot", "0", "--compute", "30ms", "--tokens", "8k", "--streams", "2"]
+    code, out, err = flashsim("plan", corpus_file, *wishes, *more)
     assert code == 0, err
     assert "UNCERTAIN, drive: Measured up to 4 in flight" in out and "UNCERTAIN, layout: " in out
     assert "--layers 1,14/OF" in err and "first touches" in out
