@@ -1,5 +1,6 @@
 """Benchmarks, off by default: ``python -m tests.bench NAME... [--corpus FILE] [--tokens N] [--rounds R]``, for policies
-``[--capacities PAGES,...]``, and ``python -m tests.bench replay --target FILE`` with a fully written file on the drive.
+``[--capacities PAGES,...]``, and ``python -m tests.bench replay|model --target FILE`` with a fully written file on the
+drive.
 
 Every figure is a ratio to a peer in the same run, in CPU seconds of one core, rounds interleaved; the tables go to
 stdout as Markdown. The corpus is the demo corpus unless a token file is given.
@@ -22,6 +23,7 @@ from tests.bench import peers
 from tests.bench.addresses import addresses
 from tests.bench.drive import drive
 from tests.bench.measure import interleaved, machine
+from tests.bench.model import model
 from tests.bench.replay import replay
 
 
@@ -170,11 +172,15 @@ BENCHMARKS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(BENCHMARKS), help=f"of {', '.join(BENCHMARKS)}; or replay")
+    parser.add_argument(
+        "names", nargs="*", default=list(BENCHMARKS), help=f"of {', '.join(BENCHMARKS)}; or replay, or model"
+    )
     parser.add_argument("--corpus", type=Path, help="token file (default: the demo corpus)")
     parser.add_argument("--tokens", type=parse_count, default=4_000_000)
     parser.add_argument("--rounds", type=int, default=9, help="(policies take a third)")
-    parser.add_argument("--target", type=Path, help="for replay: a fully written file on the drive, 4 GiB or more")
+    parser.add_argument(
+        "--target", type=Path, help="for replay and model: a fully written file on the drive, 4 GiB or more"
+    )
     parser.add_argument(
         "--capacities",
         type=lambda text: [parse_count(part) for part in text.split(",")],
@@ -182,9 +188,10 @@ def main() -> None:
         help="of policies: pages, with commas (default: 16384,262144)",
     )
     options = parser.parse_args()
+    on_drive = options.names in (["replay"], ["model"])
+    if on_drive and options.target is None:
+        parser.error(f"{options.names[0]} needs a file on the drive: --target FILE, fully written, 4 GiB or more")
     if options.names == ["replay"]:
-        if options.target is None:
-            parser.error("replay needs a file on the drive: --target FILE, fully written, 4 GiB or more")
         print(f"{machine()}\n")
         replay(options.target, options.rounds)
         return
@@ -193,6 +200,10 @@ def main() -> None:
 
         options.corpus = demo_corpus()
     stream = open_tokens(options.corpus)
+    if on_drive:
+        print(f"{machine()}; {options.corpus.name}, {options.tokens:,} tokens\n")
+        model(options.target, stream, options.tokens, options.rounds)
+        return
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(f"{machine()}; {options.corpus.name}, {options.tokens:,} tokens, {options.rounds} rounds, one core\n")
