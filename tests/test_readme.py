@@ -84,6 +84,53 @@ def test_files_that_the_readme_names_exist():
         assert (ROOT / image).is_file(), image
 
 
+def _as_written(value: float, cell: str) -> str:
+    """``value`` with as many digits as ``cell`` has."""
+    decimals = len(cell.partition(".")[2])
+    return f"{value:,.{decimals}f}"
+
+
+def test_the_table_of_layouts_is_that_of_the_record():
+    """Size and reads/token of every published table."""
+    import pandas as pd
+
+    table = pd.read_csv(ROOT / "reports/record/presets.csv")
+    by_name = {
+        "deepseek-v4.1, scales in RAM (5.7 GiB)": "deepseek-v4.1-ram-scales-raw-ids", "flat, 20 B": "flat-20B",
+        "engram, 20 B": "engram-20B", "pagegram S=4, 20 B": "pagegram-S4-20B",
+    }  # fmt: skip
+    raw = {"engram-demo", "engram-27b", "deepseek-v4.1"}
+    rows = re.findall(r"^\| ([^|]*?) \| ([\d.]+) GiB \| [^|]* B[^|]*\| (.*) \|$", README, re.MULTILINE)
+    assert len(rows) == 14 == table["label"].nunique()
+    for name, size, cells in rows:
+        label = by_name.get(name, f"{name}-raw-ids" if name in raw else name)
+        lines = table[table["label"] == label].sort_values("cache_bytes")
+        reads = [lines["reads"].iloc[0] / lines["tokens"].iloc[0], *lines["reads_per_token"]]
+        assert size == f"{lines['table_bytes'].iloc[0] / 2**30:.1f}", name
+        assert cells.split(" | ") == [_as_written(*pair) for pair in zip(reads, cells.split(" | "), strict=True)], name
+
+
+def test_the_replay_table_is_that_of_the_record():
+    import pandas as pd
+
+    table = pd.read_csv(ROOT / "reports/record/replay.csv")
+    rates = table.groupby(["layout", "cache_bytes", "in_flight"])["lookups_per_s"].median()
+    (text,) = re.findall(r"^\| lookups/s, reads in flight .*?\n\n", README, re.MULTILINE | re.DOTALL)
+    depths, *rows = (
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in text.strip().splitlines() if "---" not in line
+    )
+    depths, cache, seen = [int(depth) for depth in depths[1:]], 0, []
+    for name, *cells in rows:
+        cache = 1 << 30 if name.startswith("with 1 GiB") else cache
+        seen.append(name)
+        for depth, cell in zip(depths, cells, strict=True):
+            by_layout = {layout: rates[layout, cache, depth] for layout in ("flat", "engram", "pagegram")}
+            name = name.removeprefix("with 1 GiB of cache: ").removesuffix(" S=4")
+            value = by_layout["pagegram"] / by_layout["engram"] if "/" in name else by_layout[name]
+            assert cell == _as_written(value, cell), (name, depth)
+    assert len(seen) == 7
+
+
 def test_the_policy_table_is_that_of_the_record():
     """reads/token and shares of the gap in the README, from the CSV that its figure is of."""
     import pandas as pd
