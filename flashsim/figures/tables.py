@@ -17,22 +17,27 @@ _NEWER = {"warm_pages": 0, "workload": "plain"}  # columns that older tables lac
 _MAY_BE_EMPTY = ("S", "extra_heads", "p_another", "neighbours_relative", "gain")
 
 
+def read_rows(csv: Path, hint: str):
+    """The DataFrame in ``csv``, as it stands there. Raises DataError, which ends in ``hint``, where there is none."""
+    import pandas as pd
+
+    if csv.exists() and not csv.is_file():
+        raise DataError(f"{csv}: 0 rows read (not a regular file): {hint}")
+    try:
+        return pd.read_csv(csv, dtype=dict.fromkeys(_TEXTS, "str"), keep_default_na=False, na_values=[""])
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{csv}: 0 rows read ({reason}): {hint}") from None
+
+
 def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = ()):
     """The DataFrame in ``csv``. needed: columns that have to be there, drawable in every row. of: what the CSV is of.
     none: sizes among them that may be 0.
 
     Raises DataError naming what is wrong, and the row.
     """
-    import pandas as pd
-
     hint = f"give the CSV of a {of}"
-    if csv.exists() and not csv.is_file():
-        raise DataError(f"{csv}: 0 rows read (not a regular file): {hint}")
-    try:
-        table = pd.read_csv(csv, dtype=dict.fromkeys(_TEXTS, "str"), keep_default_na=False, na_values=[""])
-    except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise DataError(f"{csv}: 0 rows read ({reason}): {hint}") from None
+    table = read_rows(csv, hint)
     table = table.assign(**{column: value for column, value in _NEWER.items() if column not in table})
     missing = [column for column in needed if column not in table]
     if missing or table.empty:
