@@ -31,6 +31,7 @@ COMMANDS = {
     "replay": ("replay", "Lookups/s of a drive by reads in flight, measured or modelled."),
     "device": ("device", "Models of drives: list them, show one, calibrate one."),
     "figures": ("figures", "Draw a figure again from its CSV."),
+    "report": ("report", "The results of a folder as one HTML page."),
 }
 
 

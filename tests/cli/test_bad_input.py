@@ -63,6 +63,8 @@ USAGE = [
     (*TRACE, "--eot", "0", "-o", "no-json.npy"), (*COLD, "--layout", "flat", "--save-state", "no-json.npy"),
     ("sim", "t.npy", "-o", "no-json.csv"),
     ("figures", "fig4a", "sweep.csv", "-o", "/proc/x"), ("figures", "fig4a", "sweep.csv", "-o", "folder"),
+    ("report",), ("report", "folder", "-o", "x"), ("report", "folder", "-o", "/proc/x.html"),
+    ("report", "folder", "-o", "corpus.bin/x.html"),
 ]  # fmt: skip
 
 DATA = [
@@ -81,7 +83,8 @@ DATA = [
     ("sweep-cache", "uncounted.npy", "-o", "x.csv"), ("figures", "fig4a", "none.csv"), ("figures", "fig4a", "folder"),
     ("figures", "fig4a", "empty.bin"), ("figures", "fig4a", "corpus.bin"), ("figures", "fig4a", "columns.csv"),
     ("figures", "fig4a", "header.csv"), ("figures", "fig4a", "text-in-number.csv"), ("figures", "fig4a", "cut.csv"),
-    ("figures", "fig4a", "t.json"),
+    ("figures", "fig4a", "t.json"), ("report", "none"), ("report", "corpus.bin"), ("report", "folder"),
+    ("report", "pipe"),
 ]  # fmt: skip
 
 

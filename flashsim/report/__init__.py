@@ -1,0 +1,1 @@
+"""A folder of results as one HTML page."""
