@@ -12,6 +12,7 @@ demo: $(BUILT)
 test: $(BUILT)
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	./tools/get-chromium
 	$(BIN)/pytest
 
 bench: $(BUILT)
