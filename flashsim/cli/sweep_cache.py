@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.drives_print import print_drives
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, open_token_file
 from flashsim.cli.sources import Sources, sources
@@ -40,6 +41,13 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
     "--split", type=click.Choice(["order", "head"]), help="An equal share of the cache for each, not one for all."
 )
 @click.option("--per-token", is_flag=True, help="Also the reads of single tokens: p50, p99 and most.")
+@click.option(
+    "--drives", type=int, metavar="N", help="Also the load of each of N drives that the table is spread over."
+)
+@click.option(
+    "--shard", type=click.Choice(["page", "rows", "head"]),
+    help="What a drive holds: every N-th page, a range of the rows, or whole tables of heads.  [default: page]",
+)  # fmt: skip
 @warm_from
 @click.option(
     "--warmup", type=Count(), default=0, show_default=True, help="First tokens, not counted; after --warm-from."
@@ -52,7 +60,7 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
 def command(
     sources: Sources, caches: tuple[int, ...] | None, policies: tuple[str, ...], warmup: int, jobs: int, output: Path,
     backend: str, unit: str, entry_bytes: int, pin_bytes: str | None, pin_from: Path | None, split: str | None,
-    per_token: bool, warm_from: Path | None, workload: WorkloadOptions,
+    per_token: bool, drives: int | None, shard: str | None, warm_from: Path | None, workload: WorkloadOptions,
 ) -> None:  # fmt: skip
     """Reads/token of page caches of many sizes, exactly, for token files or traces (SOURCES).
 
@@ -67,6 +75,7 @@ def command(
     from flashsim.figures import policies as policies_figure
     from flashsim.studies.cache_sweep import COLUMNS, KEY, Ways, check, sweep_cache
     from flashsim.studies.cells import cells_of
+    from flashsim.studies.drives import Sharding
     from flashsim.studies.estimate import estimate
     from flashsim.studies.ledger import Ledger
     from flashsim.trace import source_facts
@@ -75,6 +84,9 @@ def command(
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
     check_policies(policies)  # before a file is opened
     _check_pinning(pin_bytes, pin_from, sources)
+    if shard and drives is None:
+        raise UsageError(f"--shard {shard} over 0 drives: give --drives")
+    sharding = None if drives is None else Sharding(drives, shard or "page")
     pinned, workloads = parse_bytes(pin_bytes) if pin_bytes else 0, workload.made()
     opened, layouts = sources.open()
     ways = Ways(
@@ -84,6 +96,7 @@ def command(
         pin_from=open_token_file(pin_from, sources.token_options) if pin_from else None,
         split=split,
         per_token=per_token,
+        sharding=sharding,
     )
     cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit, workloads)
     state = open_state(warm_from, cells)
@@ -91,6 +104,7 @@ def command(
     wishes = {
         "cache_bytes": sizes, "policies": list(policies), "warmup_tokens": warmup, "backend": backend, "unit": unit,
         "entry_bytes": entry_bytes, "pin_bytes": ways.pin_bytes, "split": split, "per_token": per_token,
+        "sharding": sharding and asdict(sharding),
         "pin_from": source_facts(ways.pin_from) if ways.pin_from else None,
         "workloads": [one and asdict(one) for one in workloads],
         "warm_from": state and state.described | {"start": {policy: _start(policy) for policy in policies}},
@@ -153,6 +167,8 @@ def _print(table, state) -> None:
             quantiles = rows[["token_reads_p50", "token_reads_p99", "token_reads_max"]].astype(int)
             figures = " ".join(f"{'/'.join(map(str, row)):>8}" for row in quantiles.itertuples(index=False))
             click.echo(f"{name:<{width}} {'':>9} {figures}")
+    if table["drives"].notna().any():
+        print_drives(groups, names, width)
     counted = dict.fromkeys(f"{row.corpus} {row.tokens:,}" for row in table.itertuples())
     warmup = int(table["warmup_tokens"].iloc[0])
     policies, unit = list(dict.fromkeys(table["policy"])), table["unit"].iloc[0]

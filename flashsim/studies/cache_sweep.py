@@ -20,6 +20,8 @@ from flashsim.errors import UsageError
 from flashsim.layouts import Layout
 from flashsim.studies.cache_state import CacheState, load_state
 from flashsim.studies.cells import Cell, Counted, capacities_of, cells_of, check_ids, names_of, steps, unit_bytes
+from flashsim.studies.drives import COLUMNS as OF_DRIVES
+from flashsim.studies.drives import DriveReads, Sharding
 from flashsim.studies.ledger import Row, to_csv
 from flashsim.studies.token_reads import TokenReads
 from flashsim.tokens.stream import TokenStream
@@ -32,6 +34,7 @@ COLUMNS = (
     "cache_bytes", "capacity_pages", "tokens", "lookups", "steps", "references", "reads", "distinct_pages", "misses",
     "cold_misses", "reads_per_token", "hit_ratio", "warm_pages", "warmup_tokens", "backend", "pinned_pages",
     "token_reads_p50", "token_reads_p99", "token_reads_max", "wasted_reads",
+    *OF_DRIVES,
 )  # fmt: skip
 KEY = ("corpus", "label", "workload", "policy")  # the columns that name a cell's rows
 
@@ -43,7 +46,8 @@ class Ways:
     unit: what is cached, pages or rows; a row that misses still costs the read of a page, one for all rows of an n-gram
         that lie in it. entry_bytes: RAM that an entry takes beside its page or row. pin_bytes: RAM of every cache that
         holds the pages read most in ``pin_from``, another stream. split: None = one cache for all; "order" or "head" =
-        an equal share for each. per_token: whether to count the reads of single tokens.
+        an equal share for each. per_token: whether to count the reads of single tokens. sharding: the drives that
+        the table lies on, one cache before them all; None = one.
     """
 
     unit: str = "page"
@@ -52,11 +56,12 @@ class Ways:
     pin_from: TokenStream | None = None
     split: str | None = None
     per_token: bool = False
+    sharding: Sharding | None = None
 
     @property
     def by_class(self) -> bool:
         """Whether the class of each reference is needed, not only the sum of the misses."""
-        return self.per_token or self.unit == "row"
+        return self.per_token or self.unit == "row" or self.sharding is not None
 
 
 def sweep_cache(
@@ -133,6 +138,8 @@ def sweep_cache(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     texts = dict.fromkeys(("corpus", "layout", "label", "unit", "workload", "policy", "backend"), "str")
+    if ways.sharding:
+        texts |= dict.fromkeys(("drive_misses", "no_cache_drive_reads"), "str")  # of one drive they look like numbers
     return pd.read_csv(StringIO(to_csv(rows(), COLUMNS)), dtype=texts, keep_default_na=False, na_values=[""])
 
 
@@ -150,9 +157,12 @@ def check(
     check_policies(policies)
     others = [policy for policy in policies if policy != "lru"]
     if others and (ways.by_class or ways.split):
-        raise UsageError(f"--policy {others[0]} with rows, a split cache or reads of single tokens: 1 policy can, lru")
+        what = "rows, a split cache, several drives or reads of single tokens"
+        raise UsageError(f"--policy {others[0]} with {what}: 1 policy can, lru")
     if ways.split and ways.by_class:
-        raise UsageError(f"--split {ways.split} with rows or reads of single tokens: give 1 of them")
+        raise UsageError(f"--split {ways.split} with rows, drives or reads of single tokens: give 1 of them")
+    if ways.sharding and ways.unit == "row":
+        raise UsageError(f"--drives {ways.sharding.drives} with rows, which may lie on 2 of them: take --unit page")
     for cell in cells:
         capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes)
         check_ids(cell)
@@ -161,6 +171,8 @@ def check(
         if cell.layout:
             if ways.split:
                 cell.layout.table_starts(ways.split, ways.unit)
+            if ways.sharding:
+                ways.sharding.edges(cell.layout)
             if cell.workload:
                 cell.workload.check(cell.source, cell.begin, cell.end)
             if cell.workload and ways.unit == "row" and cell.layout.rows_per_read > 1:
@@ -169,7 +181,7 @@ def check(
                     "with one read, which steps would tear apart: take --unit page, or no workload"
                 )
         elif ways != Ways():
-            what = "caches of rows, pinning, splitting and reads of single tokens"
+            what = "caches of rows, pinning, splitting, drives and reads of single tokens"
             raise UsageError(f"{cell.source.path}: 1 trace: {what} need the token file")
         if warmup >= cell.tokens:
             raise UsageError(f"--warmup {warmup} leaves nothing of {cell.tokens} tokens to count: warm up with fewer")
@@ -193,8 +205,11 @@ def run_cell(
         sweep = SplitLru(capacities, starts, cell.ids_below, backend)
     else:
         sweep = sweep_of(policy, capacities, cell.ids_below, backend)
-    counted, by_token = Counted(), None
-    if ways.by_class:
+    counted, by_token, by_drive = Counted(), None, None
+    index = np.unique(capacities, return_inverse=True)[1]
+    if ways.sharding:
+        by_drive = DriveReads(len(set(capacities)), ways.sharding, cell.layout)
+    if ways.per_token or ways.unit == "row":
         grouped = (cell.layout.heads, cell.layout.rows_per_read) if ways.unit == "row" else ()
         by_token = TokenReads(len(set(capacities)), *grouped)
     if warm:
@@ -204,12 +219,15 @@ def run_cell(
             sweep.mark()
         for ids, step in steps(cell, first, last, backend):
             kept = slice(None) if pinned is None else ~pinned[ids]
-            if by_token is not None and first == start:
+            if ways.by_class and first == start:
                 classes, rest = np.zeros(len(ids), np.uint8), ids[kept]  # what is pinned never misses
                 missed = np.zeros(len(rest), np.uint8)
                 sweep.run(rest, missed)
                 classes[kept] = missed
-                by_token.add(classes, step.counts, cell.layout.pages_of(ids) if ways.unit == "row" else None)
+                if by_token is not None:
+                    by_token.add(classes, step.counts, cell.layout.pages_of(ids) if ways.unit == "row" else None)
+                if by_drive is not None:
+                    by_drive.add(ids, classes, step.counts, step.ends)
             else:
                 sweep.run(ids[kept])
             counted += step if first == start else Counted()
@@ -218,16 +236,16 @@ def run_cell(
     misses = sweep.misses_since_mark
     of_tokens: dict[str, list[int]] = {}
     if by_token is not None:
-        index = np.unique(capacities, return_inverse=True)[1]
         misses = by_token.reads[index]
         counted = replace(counted, reads=by_token.no_cache)  # of rows, those that come with one page are one read
     if ways.per_token:
         shares = {"token_reads_p50": 0.5, "token_reads_p99": 0.99, "token_reads_max": 1.0}
         of_tokens = {name: [by_token.quantile(share)[at] for at in index] for name, share in shares.items()}
+    of_drives = by_drive.columns(counted.steps) if by_drive is not None else [{}] * len(capacities)
     names = names_of(cell)
     return [
         names
-        | dict.fromkeys(("token_reads_p50", "token_reads_p99", "token_reads_max"))
+        | dict.fromkeys(("token_reads_p50", "token_reads_p99", "token_reads_max", *OF_DRIVES))
         | {
             "policy": policy,
             "page_bytes": unit_bytes(cell),
@@ -250,6 +268,7 @@ def run_cell(
             "pinned_pages": 0 if pinned is None else int(np.count_nonzero(pinned)),
         }
         | {name: values[at] for name, values in of_tokens.items()}
+        | of_drives[index[at]]
         for at, (size, capacity) in enumerate(zip(sizes, capacities, strict=True))
     ]
 

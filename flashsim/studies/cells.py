@@ -97,7 +97,8 @@ def capacities_of(cell: Cell, sizes: Sequence[int], entry_bytes: int = 0, pin_by
 class Counted:
     """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash; steps of
     the workload, or tokens; references: reads before the tokens of a step shared them; wasted: reads of wrong drafts.
-    counts: of a piece of a token stream, integers, the ids that each token brought; valid until the next piece."""
+    counts: of a piece of a token stream, integers, the ids that each token brought; ends: where its steps end, in
+    tokens, None = each token is one; both valid until the next piece."""
 
     tokens: int = 0
     lookups: int = 0
@@ -106,6 +107,7 @@ class Counted:
     references: int = 0
     wasted: int = 0
     counts: np.ndarray | None = None
+    ends: np.ndarray | None = None
 
     def __add__(self, other: "Counted") -> "Counted":
         names = ("tokens", "lookups", "reads", "steps", "references", "wasted")
@@ -123,7 +125,7 @@ def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.
         ):  # fmt: skip
             yield piece.ids, Counted(
                 len(piece.counts), int(np.count_nonzero(piece.orders)), len(piece.ids), len(piece.ends),
-                int(piece.references.sum(dtype=np.int64)), int(piece.wasted.sum()), piece.counts,
+                int(piece.references.sum(dtype=np.int64)), int(piece.wasted.sum()), piece.counts, piece.ends,
             )  # fmt: skip
         return
     if cell.layout:

@@ -1,6 +1,6 @@
 """The numba twins of the C kernels: same names, same signatures, same results. One file for each file of
-``csim/``; ``counting.py``, ``ngrams.py``, ``pairs.py`` and ``schedule.py`` have no twin: no trace goes through
-them."""
+``csim/``; ``counting.py``, ``loads.py``, ``ngrams.py``, ``pairs.py`` and ``schedule.py`` have no twin: they make and
+change no trace."""
 
 import os
 import tempfile
