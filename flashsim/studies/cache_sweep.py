@@ -164,10 +164,12 @@ def check(
     if ways.sharding and ways.unit == "row":
         raise UsageError(f"--drives {ways.sharding.drives} with rows, which may lie on 2 of them: take --unit page")
     for cell in cells:
-        capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes)
+        caches = len(set(capacities_of(cell, sizes, ways.entry_bytes, ways.pin_bytes)))
         check_ids(cell)
         if warm:
             warm.check(cell)
+        if ways.by_class and caches > np.iinfo(np.uint8).max:
+            raise UsageError(f"{caches} caches with rows, drives or reads of single tokens: take 255 or fewer")
         if cell.layout:
             if ways.split:
                 cell.layout.table_starts(ways.split, ways.unit)

@@ -138,15 +138,16 @@ def test_a_split_cache_is_one_for_each_part(name, by, small):
         ({"split": "head", "made": "engram"}, "cannot be split in 16"),
         ({"pin_bytes": 16 << 10}, "beside 16384 B pinned"),
         ({"per_token": True, "policies": ["fifo"]}, "1 policy can, lru"),
+        ({"per_token": True, "caches": [4096 * size for size in range(1, 257)]}, "256 caches with .*take 255 or fewer"),
     ],
 )
 def test_what_does_not_go_together_is_refused(ways, message, small):
     made = LAYOUTS[ways.pop("made", "flat")]
-    policies = ways.pop("policies", ["lru"])
+    policies, caches = ways.pop("policies", ["lru"]), ways.pop("caches", CACHES)
     if "pin_bytes" in ways:
         ways["pin_from"] = small
     with pytest.raises(UsageError, match=message):
-        sweep_cache(small, made, CACHES, ways=Ways(**ways), policies=policies)
+        sweep_cache(small, made, caches, ways=Ways(**ways), policies=policies)
 
 
 def test_the_command_line(flashsim, corpus_file, tmp_path):
