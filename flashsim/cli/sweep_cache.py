@@ -45,8 +45,9 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
     "--drives", type=int, metavar="N", help="Also the load of each of N drives that the table is spread over."
 )
 @click.option(
-    "--shard", type=click.Choice(["page", "rows", "head"]),
-    help="What a drive holds: every N-th page, a range of the rows, or whole tables of heads.  [default: page]",
+    "--shard", type=click.Choice(["page", "rows", "head", "robin"]),
+    help="What a drive holds: every N-th page, a range of the rows, whole tables of heads in order, or in turn.  "
+    "[default: page]",
 )  # fmt: skip
 @warm_from
 @click.option(

@@ -13,7 +13,8 @@ from flashsim.errors import UsageError
 from flashsim.kernels.nb.loads import count_loads
 from flashsim.layouts import Layout
 
-SHARDS = ("page", "rows", "head")
+SHARDS = ("page", "rows", "head", "robin")
+_OF_HEADS = ("head", "robin")
 DRIVES_MAX = 64
 COLUMNS = (
     "drives", "shard", "busiest_share", "step_reads", "step_reads_busiest", "drive_misses",
@@ -26,7 +27,8 @@ class Sharding:
     """Which of ``drives`` drives has which page. Raises UsageError for a number or a rule that is none.
 
     by: "page" = page p on drive p mod drives (RAID 0, striped by the page); "rows" = as many equal ranges of the
-    table's pages; "head" = whole tables of heads, in order, as many to each drive as to any other, or one fewer.
+    table's pages; "head" = whole tables of heads, in order, as many to each drive as to any other, or one fewer;
+    "robin" = those dealt out in turn, so that every drive has heads of every order.
     """
 
     drives: int
@@ -39,18 +41,21 @@ class Sharding:
             raise UsageError(f"--shard {self.by}: none of the {len(SHARDS)}: {', '.join(SHARDS)}")
 
     def edges(self, layout: Layout) -> np.ndarray:
-        """uint32, shape (drives - 1,): the first page of each drive but the first, where each has a range of them.
-        Raises UsageError where there are fewer parts than drives, or heads have no part of their own."""
-        if self.by == "head":
+        """uint32, increasing: the first page of each range but the first, where drives have ranges of pages: one each,
+        but by "robin", where range t is of drive t modulo drives. Raises UsageError where there are fewer parts than
+        drives, or heads have no part of their own."""
+        if self.by in _OF_HEADS:
             try:
                 starts = np.array(layout.table_starts("head"))
             except UsageError as error:
-                raise UsageError(f"{error}; --shard head cannot, take --shard page or rows") from None
+                raise UsageError(f"{error}; --shard {self.by} cannot, take --shard page or rows") from None
             parts, what = len(starts), "tables of heads"
         else:
             parts, what = layout.table_bytes // layout.page_bytes, "pages"
         if parts < self.drives:
             raise UsageError(f"--drives {self.drives}: {layout.label} has {parts} {what}: take as many or fewer")
+        if self.by == "robin":
+            return starts[1:].astype(np.uint32)
         firsts = -(-np.arange(1, self.drives) * parts // self.drives)  # of `parts`
         return (starts[firsts] if self.by == "head" else layout.pages - parts + firsts).astype(np.uint32)
 
@@ -74,7 +79,7 @@ class DriveReads:
         if self._sharding.by == "page":
             drives = pages % np.uint32(self._sharding.drives)
         else:
-            drives = np.searchsorted(self._edges, pages, side="right")
+            drives = np.searchsorted(self._edges, pages, side="right") % self._sharding.drives
         through = np.cumsum(counts, dtype=np.int64)
         ends = through if ends is None else through[ends - 1]
         count_loads(drives.astype(np.uint8), classes, ends, self._loads, self._rises)

@@ -36,7 +36,8 @@ def drive_of(made, page, drives, by):
         span = made.table_bytes // 4096
         return (page - (made.pages - span)) * drives // span
     starts = made.table_starts("head")
-    return (sum(start <= page for start in starts) - 1) * drives // len(starts)
+    table = sum(start <= page for start in starts) - 1
+    return table % drives if by == "robin" else table * drives // len(starts)
 
 
 def steps_of(workload, stream, made):
@@ -71,11 +72,11 @@ def texts(draw):
 @settings(max_examples=150, deadline=None)
 @given(
     texts(), st.sampled_from(sorted(LAYOUTS)), st.sampled_from(WORKLOADS), st.sampled_from([1, 2, 3, 4]),
-    st.sampled_from(["page", "rows", "head"]), st.integers(0, 79), st.sampled_from(sorted(BACKENDS)),
+    st.sampled_from(["page", "rows", "head", "robin"]), st.integers(0, 79), st.sampled_from(sorted(BACKENDS)),
 )  # fmt: skip
 def test_equals_plain_python(stream, name, workload, drives, by, warmup, backend):
     made, warmup = LAYOUTS[name], warmup % len(stream)
-    if (by == "head" and name in ("flat", "S4")) or (workload and workload.streams > len(stream.starts)):
+    if (by in ("head", "robin") and name in ("flat", "S4")) or (workload and workload.streams > len(stream.starts)):
         return
     ways = Ways(sharding=Sharding(drives, by))
     table = sweep_cache(stream, made, CACHES, ways=ways, workloads=[workload], warmup=warmup, backend=backend)
@@ -98,7 +99,7 @@ def test_equals_plain_python(stream, name, workload, drives, by, warmup, backend
 
 
 @pytest.mark.parametrize("workload", [None, Workload(8), Workload(0, 512)])
-@pytest.mark.parametrize("by", ["page", "rows", "head"])
+@pytest.mark.parametrize("by", ["page", "rows", "head", "robin"])
 def test_laws(stream, by, workload):
     """What drives a table lies on never changes what misses; more drives never lengthen a step if they halve the ones
     there were; a step waits for no less than an even share and for no more than all."""
@@ -183,7 +184,7 @@ def test_pinned_pages_load_no_drive_and_single_tokens_are_counted_beside(stream)
 @pytest.mark.parametrize(("drives", "by", "more", "message"), [
     (0, "page", {}, "--drives 0: take 1 to 64"),
     (65, "page", {}, "--drives 65: take 1 to 64"),
-    (2, "order", {}, "--shard order: none of the 3: page, rows, head"),
+    (2, "order", {}, "--shard order: none of the 4: page, rows, head, robin"),
     (7, "head", {}, "--drives 7: engram.* has 6 tables of heads: take as many or fewer"),
     (64, "rows", {}, "--drives 64: engram.* has 40 pages: take as many or fewer"),
     (2, "head", {"made": "S4"}, "8 heads share one table an order.*--shard head cannot, take --shard page or rows"),
