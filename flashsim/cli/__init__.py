@@ -26,6 +26,7 @@ COMMANDS = {
     "sweep-cache": ("sweep_cache", "Reads/token against the size of the page cache (Fig. 4a), by policy."),
     "curve": ("curve", "Reads/token at every cache size, and the RAM for a target."),
     "cold-start": ("cold_start", "How long a cache takes to warm up, and runs that start warm."),
+    "hot-set": ("hot_set", "Which pages take most reads, and whether they stay the same."),
     "collisions": ("collisions", "What n-grams that collide share: rows, and heads (Table 3)."),
     "plan": ("plan", "Will this drive do, what binds, and what would help?"),
     "replay": ("replay", "Lookups/s of a drive by reads in flight, measured or modelled."),

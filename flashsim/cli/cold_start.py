@@ -8,7 +8,6 @@ from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count
 from flashsim.cli.sources import Sources, sources
 from flashsim.cli.warm import open_state, start_of, warm_from
-from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes
 
 _KIND = "cold start"  # in the JSON beside the CSV
@@ -59,9 +58,7 @@ def command(
     for cell in cells:
         check(cell, caches, window)
     if save_state:
-        cache_state.check_state_path(save_state, cells)
-        if save_state.with_suffix(".json").resolve() == output.with_suffix(".json").resolve():
-            raise UsageError(f"--save-state {save_state}, -o {output}: 1 .json for 2 results: give them other names")
+        cache_state.check_state_path(save_state, cells, output)
     state = open_state(warm_from, cells)
     warm = state.pages if state else None
     made = []

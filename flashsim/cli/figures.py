@@ -13,6 +13,7 @@ FIGURES = {
     "curve": ("curve", "Reads/token at every cache size, from the CSV of `curve`."),
     "cold-start": ("cold_start", "Reads/token by window, from the CSV of `cold-start`."),
     "plan": ("plan", "What workloads ask of a drive, and what would help, from the CSV of `plan`."),
+    "hot-set": ("hot_set", "The share of the reads that the most read pages take, from the CSV of `hot-set`."),
     "collisions": ("collisions", "What colliding n-grams share against S, from the CSV of `collisions`."),
 }
 

@@ -9,9 +9,12 @@ from flashsim.errors import DataError
 
 _TEXTS = (
     "corpus", "layout", "label", "unit", "workload", "case", "policy", "trace", "mode", "source", "drive", "engine",
-    "in_flight_unit", "flags",
+    "in_flight_unit", "flags", "orders",
 )  # fmt: skip
-_POSITIVE = ("params", "cache_bytes", "capacity_pages", "tokens", "in_flight", "lookups_per_s", "order", "heads")
+_POSITIVE = (
+    "params", "cache_bytes", "capacity_pages", "tokens", "in_flight", "lookups_per_s", "order", "heads",
+    "hottest_bytes",
+)  # fmt: skip
 _NEWER = {"warm_pages": 0, "workload": "plain"}  # columns that older tables lack, and what they are there
 # no buckets; nothing that collides, or 1 head
 _MAY_BE_EMPTY = ("S", "extra_heads", "p_another", "neighbours_relative", "gain")

@@ -17,6 +17,7 @@ from flashsim.studies.cells import Cell, names_of
 from flashsim.trace import Trace, layout_facts, source_facts
 
 KIND = "cache state"  # in the JSON beside it
+BY_ACCESS = "by last access, oldest first"
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,15 @@ class CacheState:
         return max(0, min(begin + cell.tokens, self.facts["end"]) - max(begin, self.facts["begin"]))
 
 
-def check_state_path(path: Path, cells: list[Cell]) -> None:
-    """Raise UsageError where :func:`save_state` could not write the one cell's state to ``path``."""
+def check_state_path(path: Path, cells: list[Cell], csv: Path) -> None:
+    """Raise UsageError where :func:`save_state` could not write the one cell's state to ``path``, beside the result
+    ``csv``."""
     if len(cells) != 1:
         raise UsageError(f"--save-state {path}: {len(cells)} states for 1 file: give one source and one layout")
     if path.suffix != ".npy":
         raise UsageError(f"--save-state {path}: a state is 1 .npy file and a .json beside it: let its name end in .npy")
+    if path.with_suffix(".json").resolve() == csv.with_suffix(".json").resolve():
+        raise UsageError(f"--save-state {path}, -o {csv}: 1 .json for 2 results: give them other names")
     source = cells[0].source.path
     if source and path.resolve() == source.resolve():
         raise UsageError(f"--save-state {path} is the source itself (1 name, 2 meanings): choose another name")
@@ -78,22 +82,24 @@ def check_state_path(path: Path, cells: list[Cell]) -> None:
     require_writable(path)
 
 
-def save_state(path: Path, cell: Cell, recency: np.ndarray, warm: CacheState | None = None) -> None:
-    """Write the state after a run of ``cell``. recency: see ``LruSweep.recency``. warm: what the run started from."""
+def save_state(
+    path: Path, cell: Cell, pages: np.ndarray, warm: CacheState | None = None, order: str = BY_ACCESS
+) -> None:
+    """Write the state after a run of ``cell``. pages: uint32, distinct, what LRU keeps longest last. warm: what the run
+    started from. order: of the pages, in words."""
     source, begin = _source(cell)
     if not isinstance(cell.source, Trace):
         source = source_facts(cell.source)
     with replacing(path) as file:
         writer = NpyWriter(file, np.uint32)
-        writer.write(recency)
+        writer.write(pages)
         writer.close()
     facts = {
         "kind": KIND,
-        "policy": "lru",
-        "order": "by last access, oldest first",
+        "order": order,
         "label": names_of(cell)["label"],
         "ids_below": cell.ids_below,
-        "pages": len(recency),
+        "pages": len(pages),
         "tokens": cell.tokens + (warm.facts["tokens"] if warm else 0),
         "begin": begin,
         "end": begin + cell.tokens,

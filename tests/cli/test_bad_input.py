@@ -12,6 +12,7 @@ import pytest
 TRACE = ("trace", "corpus.bin", "--params", "1M", "--dtype", "uint16")
 SWEEP = ("sweep-cache", *TRACE[1:], "--cache", "64KiB", "--eot", "0", "-o", "x.csv")
 CURVE = ("curve", *TRACE[1:], "--eot", "0", "-o", "x.csv")
+HOT = ("hot-set", *CURVE[1:])
 COLD = ("cold-start", *CURVE[1:], "--window", "5k")
 SWEEP_TRACE = ("sweep-cache", "t.npy", "-o", "x.csv")
 SHOW = ("layouts", "show")
@@ -59,7 +60,11 @@ USAGE = [
     ("sweep-cache", "t.npy", "t.npy", "-o", "x.csv", "--cache", "64KiB"), (*SHOW, "pagegran"),
     (*SHOW, "pagegram", "--params", "0"), (*SHOW, "engram", "--params", "1k"), (*SHOW, "engram", "--S", "4"),
     (*SHOW, "engram", "--params", "400B"), (*SHOW, "typo.toml"), (*SHOW, "flat", "flat"),
-    *((*command, "-o", f"{name}.csv") for command in (SWEEP, CURVE, COLD) for name in ("no-json", "no-svg", "no-png")),
+    *(
+        (*command, "-o", f"{name}.csv")
+        for command in (SWEEP, CURVE, COLD, HOT)
+        for name in ("no-json", "no-svg", "no-png")
+    ),
     (*TRACE, "--eot", "0", "-o", "no-json.npy"), (*COLD, "--layout", "flat", "--save-state", "no-json.npy"),
     ("sim", "t.npy", "-o", "no-json.csv"),
     ("figures", "fig4a", "sweep.csv", "-o", "/proc/x"), ("figures", "fig4a", "sweep.csv", "-o", "folder"),
@@ -184,6 +189,7 @@ def test_the_cases_are_bad_for_their_own_sake(in_rubbish):
     assert in_rubbish(*TRACE)[0] == 0
     assert in_rubbish(*SWEEP)[0] == 0
     assert in_rubbish(*CURVE, "-o", "c.csv")[0] == in_rubbish(*COLD, "-o", "d.csv")[0] == 0
+    assert in_rubbish(*HOT, "-o", "h.csv")[0] == 0
     assert in_rubbish("sweep-cache", "t.npy", "-o", "y.csv", "--cache", "64KiB")[0] == 0
     assert in_rubbish("figures", "fig4a", "sweep.csv")[0] == 0
     assert in_rubbish("trace", "tokens.npy", "--documents", "d.npy", "--params", "1M", "-o", "d2.npy")[0] == 0

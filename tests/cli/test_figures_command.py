@@ -24,6 +24,7 @@ def test_every_kind_is_drawn_again_and_refuses_the_others(flashsim, corpus_file)
         "policies": ["sweep-cache", *common, "--cache", "64KiB,1MiB", "--policy", "lru,min", "-o", "policies.csv"],
         "curve": ["curve", *common, "-o", "curve.csv"],
         "cold-start": ["cold-start", *common, "--cache", "1MiB", "--window", "5k", "-o", "cold-start.csv"],
+        "hot-set": ["hot-set", *common, "-o", "hot-set.csv"],
         "collisions": ["collisions", *common, "-o", "collisions.csv"],
     }
     for name, command in made.items():
@@ -34,7 +35,7 @@ def test_every_kind_is_drawn_again_and_refuses_the_others(flashsim, corpus_file)
         assert Path(f"again-{name}.svg").read_bytes() == drawn and Path(f"again-{name}.png").is_file()
     for name, other in (
         ("fig4a", "curve"), ("fig4a", "cold-start"), ("policies", "curve"), ("cold-start", "fig4a"),
-        ("collisions", "curve"), ("curve", "collisions"),
+        ("collisions", "curve"), ("curve", "collisions"), ("hot-set", "curve"),
     ):  # fmt: skip
         code, _, err = flashsim("figures", name, f"{other}.csv")
         assert code == 3 and len(err.splitlines()) == 1

@@ -124,12 +124,12 @@ def test_where_a_state_cannot_go(tmp_path):
     stream = TokenStream(STREAM.ids, path=tmp_path / "tokens.npy")
     cell = cell_of(stream)
     with pytest.raises(UsageError, match="the source itself"):
-        check_state_path(tmp_path / "tokens.npy", [cell])
+        check_state_path(tmp_path / "tokens.npy", [cell], tmp_path / "x.csv")
     with pytest.raises(UsageError, match=r"end in \.npy"):
-        check_state_path(tmp_path / "s.bin", [cell])
+        check_state_path(tmp_path / "s.bin", [cell], tmp_path / "x.csv")
     with pytest.raises(UsageError, match="2 states for 1 file"):
-        check_state_path(tmp_path / "s.npy", [cell, cell])
+        check_state_path(tmp_path / "s.npy", [cell, cell], tmp_path / "x.csv")
     shutil.copy(tmp_path / "tokens.npy", tmp_path / "s.npy")
     (tmp_path / "s.json").write_text('{"eot": 0}')
     with pytest.raises(UsageError, match="there already"):
-        check_state_path(tmp_path / "s.npy", [cell])
+        check_state_path(tmp_path / "s.npy", [cell], tmp_path / "x.csv")
