@@ -7,7 +7,7 @@ import click
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count
 from flashsim.cli.sources import Sources, sources
-from flashsim.cli.warm import open_state, start_of, warm_from
+from flashsim.cli.warm import WarmOptions, start_of, warm_options
 from flashsim.units import format_bytes, parse_bytes
 
 _KIND = "cold start"  # in the JSON beside the CSV
@@ -24,7 +24,7 @@ _KIND = "cold start"  # in the JSON beside the CSV
     "--within", type=click.IntRange(1, 99), default=10, show_default=True, metavar="PERCENT",
     help="Steady state: from there on every window is so close to the mean of the last quarter.",
 )  # fmt: skip
-@warm_from
+@warm_options
 @click.option(
     "--save-state", type=click.Path(path_type=Path), metavar="FILE.npy",
     help="Write the cache at the end, of every size at once; for one source and layout.",
@@ -34,14 +34,15 @@ _KIND = "cold start"  # in the JSON beside the CSV
     help="CSV to write; .json, .svg and .png go beside it.",
 )  # fmt: skip
 def command(
-    sources: Sources, caches: tuple[int, ...], window: int, within: int, warm_from: Path | None,
-    save_state: Path | None, output: Path, backend: str,
+    sources: Sources, caches: tuple[int, ...], window: int, within: int, warm: WarmOptions, save_state: Path | None,
+    output: Path, backend: str,
 ) -> None:  # fmt: skip
     """How long an LRU page cache takes to warm up: reads/token in each window of tokens (SOURCES: token files, traces).
 
     Steady state begins with the first window from which on every whole window's reads/token is within --within of the
     mean over the last quarter. There is none where a window of the last quarter is not, or where over half of the
-    reads there are still first touches of a page.
+    reads there are still first touches of a page. With --warm-from, the pages loaded beforehand are printed, and the
+    reads that they save: how many of them were asked for before they were evicted.
     """
     import pandas as pd
     from tqdm import tqdm
@@ -59,12 +60,13 @@ def command(
         check(cell, caches, window)
     if save_state:
         cache_state.check_state_path(save_state, cells, output)
-    state = open_state(warm_from, cells)
-    warm = state.pages if state else None
+    state = warm.open(cells)
     made = []
     with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
         for cell in cells:
-            made.append(cold_start(cell, caches, window, warm=warm, backend=backend, progress=bar.update))
+            made.append(
+                cold_start(cell, caches, window, warm=state and state.pages, backend=backend, progress=bar.update)
+            )
     if save_state:
         cache_state.save_state(save_state, cells[0], made[0].recency, state)
     table = pd.concat([one.table() for one in made], ignore_index=True)
@@ -85,7 +87,7 @@ def _verdicts(made, within: int) -> list[dict]:
     return [
         {"corpus": one.names["corpus"], "label": one.names["label"], "cache_bytes": size}
         | (verdict := one.verdict(index, within / 100))._asdict()
-        | {"steady": verdict.steady}
+        | {"steady": verdict.steady, "loaded_pages": one.loaded[index], "saved_reads": int(one.saved[:, index].sum())}
         for one in made
         for index, size in enumerate(one.sizes)
     ]
@@ -96,15 +98,21 @@ def _print(made, within: int, window: int, start: str) -> None:
     names = [f"{one.names['corpus']} {one.names['label']} {format_bytes(size)}" for one in made for size in one.sizes]
     width = max(map(len, names)) + 1
     head = f"{'first window':>12} {'steady state':>12} {'full after':>13} {'steady after':>13}"
+    warm = any(any(one.loaded) for one in made)  # a state may have 0 pages
+    head += f" {'loaded':>11} {'reads saved':>19}" if warm else ""
     click.echo(f"{'reads/token':<{width}} {head}")
-    verdicts = [(one, one.verdict(index, within / 100)) for one in made for index in range(len(one.sizes))]
-    for name, (one, verdict) in zip(names, verdicts, strict=True):
+    lines = [(one, index) for one in made for index in range(len(one.sizes))]
+    for name, (one, index) in zip(names, lines, strict=True):
+        verdict = one.verdict(index, within / 100)
         figures = [
             f"{verdict.first:>12.3f}",
             f"{'none' if verdict.steady is None else f'{verdict.steady:.3f}':>12}",
             f"{'never' if verdict.tokens_to_full is None else f'{verdict.tokens_to_full:,}':>13}",
             f"{'never' if verdict.tokens_to_steady is None else f'{verdict.tokens_to_steady:,}':>13}",
         ]
+        if warm:
+            loaded, saved = one.loaded[index], int(one.saved[:, index].sum())
+            figures += [f"{loaded:>11,} {saved:>11,}{f'= {saved / loaded:.1%}':>8}"]
         mark = " SYNTHETIC" if one.names["synthetic"] else ""
         click.echo(f"{name:<{width}} {' '.join(figures)}{mark}{_why_not(verdict)}")
     tokens = ", ".join(dict.fromkeys(f"{one.names['corpus']} {one.tokens.sum():,}" for one in made))

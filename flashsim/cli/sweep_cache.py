@@ -9,7 +9,7 @@ from flashsim.cli.drives_print import print_drives
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, open_token_file
 from flashsim.cli.sources import Sources, sources
-from flashsim.cli.warm import open_state, start_of, warm_from
+from flashsim.cli.warm import WarmOptions, start_of, warm_options
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes
@@ -49,7 +49,7 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
     help="What a drive holds: every N-th page, a range of the rows, whole tables of heads in order, or in turn.  "
     "[default: page]",
 )  # fmt: skip
-@warm_from
+@warm_options
 @click.option(
     "--warmup", type=Count(), default=0, show_default=True, help="First tokens, not counted; after --warm-from."
 )
@@ -61,7 +61,7 @@ _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB"
 def command(
     sources: Sources, caches: tuple[int, ...] | None, policies: tuple[str, ...], warmup: int, jobs: int, output: Path,
     backend: str, unit: str, entry_bytes: int, pin_bytes: str | None, pin_from: Path | None, split: str | None,
-    per_token: bool, drives: int | None, shard: str | None, warm_from: Path | None, workload: WorkloadOptions,
+    per_token: bool, drives: int | None, shard: str | None, warm: WarmOptions, workload: WorkloadOptions,
 ) -> None:  # fmt: skip
     """Reads/token of page caches of many sizes, exactly, for token files or traces (SOURCES).
 
@@ -81,7 +81,7 @@ def command(
     from flashsim.studies.ledger import Ledger
     from flashsim.trace import source_facts
 
-    sources.check_output(output, _KIND, pin_from, warm_from)
+    sources.check_output(output, _KIND, pin_from, warm.path)
     sizes = [parse_bytes(cache) for cache in _CACHES] if caches is None else list(caches)
     check_policies(policies)  # before a file is opened
     _check_pinning(pin_bytes, pin_from, sources)
@@ -100,7 +100,7 @@ def command(
         sharding=sharding,
     )
     cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit, workloads)
-    state = open_state(warm_from, cells)
+    state = warm.open(cells)
     check(cells, sizes, policies, warmup, ways, state)
     wishes = {
         "cache_bytes": sizes, "policies": list(policies), "warmup_tokens": warmup, "backend": backend, "unit": unit,

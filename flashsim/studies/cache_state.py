@@ -3,7 +3,7 @@ oldest first, with ``NAME.json``. The last C of them are what a cache of C pages
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tokenize import TokenError
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from flashsim.errors import DataError, UsageError
 from flashsim.files import NpyWriter, facts_path, replacing, require_writable, sha256_of, write_facts
-from flashsim.studies.cells import Cell, names_of
+from flashsim.studies.cells import Cell, names_of, unit_bytes
 from flashsim.trace import Trace, layout_facts, source_facts
 
 KIND = "cache state"  # in the JSON beside it
@@ -22,8 +22,8 @@ BY_ACCESS = "by last access, oldest first"
 
 @dataclass(frozen=True)
 class CacheState:
-    """pages: uint32, distinct, oldest first. facts: the JSON beside them; "tokens" of it have made the state. sha256:
-    of the file, which a run may replace by its own state."""
+    """pages: uint32, distinct, oldest first, or in whatever order they are to be loaded. facts: the JSON beside them;
+    "tokens" of it have made the state. sha256: of the file, which a run may replace by its own state."""
 
     path: Path
     pages: np.ndarray
@@ -40,6 +40,15 @@ class CacheState:
             "tokens": self.facts["tokens"],
             "source": self.facts["source"],
         }
+
+    def last(self, size: int, cell: Cell) -> "CacheState":
+        """The state of which only the last ``size`` bytes of pages are left, or all of it where it has no more: what
+        a cache of that size holds. Raises UsageError where that is no page."""
+        pages = size // unit_bytes(cell)
+        if not pages:
+            entry = f"{names_of(cell)['unit']} of {unit_bytes(cell)} B"
+            raise UsageError(f"--warm {size} B holds no {entry}: take {unit_bytes(cell)}B or more, or no --warm-from")
+        return replace(self, pages=self.pages[-pages:])
 
     def check(self, cell: Cell) -> None:
         """Raise UsageError where the state is of another layout than ``cell``."""

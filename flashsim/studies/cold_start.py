@@ -1,7 +1,9 @@
 """Will the cache warm itself, and how long does it take? Misses of LRU caches per window of tokens.
 
 *Cold start* is what the first windows cost, where most misses are first touches; *steady state* is where the cost stays
-from some window on. One pass serves every cache size; the cache starts empty, or from a saved state.
+from some window on. One pass serves every cache size; the cache starts empty, or from a saved state. A page loaded
+before the first token saves one read if it is asked for before it is evicted, and none if not: from there on the cache
+is what it would be without it. So loading never saves more reads than it makes.
 """
 
 from bisect import bisect_right
@@ -18,7 +20,8 @@ from flashsim.studies.cells import Cell, Counted, capacities_of, check_ids, name
 
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "table_bytes", "page_bytes", "cache_bytes",
-    "capacity_pages", "window", "first_token", "tokens", "reads", "misses", "cold_misses", "reads_per_token",
+    "capacity_pages", "window", "first_token", "tokens", "reads", "misses", "cold_misses", "saved_reads",
+    "reads_per_token",
 )  # fmt: skip
 WINDOWS_LEAST, WINDOWS_MOST = 4, 10_000  # whole ones: for a last quarter; a picture shows no more
 COLD_SHARE = 0.5  # over it, first touches still dominate the misses
@@ -55,8 +58,9 @@ class ColdStart:
 
     sizes, capacities: the caches in bytes and pages, increasing. first_token, tokens, reads, cold: int64, shape
     (windows,): position of each window in the source, its tokens, page references and first touches. misses: int64,
-    shape (windows, sizes). tokens_to_full: see :class:`Verdict`, by size. recency: the state at the end (see
-    ``LruSweep.recency``).
+    shape (windows, sizes). saved: likewise, the reads fewer than an empty start would have made; their sum is the
+    number of loaded pages that were used. loaded: pages that each cache held at the start. tokens_to_full: see
+    :class:`Verdict`, by size. recency: the state at the end (see ``LruSweep.recency``).
     """
 
     names: dict[str, Any]
@@ -68,6 +72,8 @@ class ColdStart:
     reads: np.ndarray
     cold: np.ndarray
     misses: np.ndarray
+    saved: np.ndarray
+    loaded: list[int]
     tokens_to_full: list[int | None]
     recency: np.ndarray
 
@@ -109,10 +115,13 @@ class ColdStart:
                     "reads": self.reads,
                     "misses": misses,
                     "cold_misses": self.cold,
+                    "saved_reads": saved,
                     "reads_per_token": misses / self.tokens,
                 }
             )
-            for size, capacity, misses in zip(self.sizes, self.capacities, self.misses.T, strict=True)
+            for size, capacity, misses, saved in zip(
+                self.sizes, self.capacities, self.misses.T, self.saved.T, strict=True
+            )
         ]
         return pd.concat(tables, ignore_index=True)[list(COLUMNS)]
 
@@ -144,24 +153,29 @@ def cold_start(
     """Misses of LRU caches of ``sizes`` bytes in each ``window`` tokens of one source through one layout.
 
     warm: pages in order of recency, oldest first, that the caches hold at the start (see ``load_state``); None = empty.
-    Raises UsageError as :func:`check` does. Memory: that of ``LruSweep``, and 1 B an id.
+    Raises UsageError as :func:`check` does. Memory: that of ``LruSweep``, twice with
+    ``warm``, and 1 B an id.
     """
     sizes = sorted(set(sizes))
     capacities = check(cell, sizes, window)
     warm = np.zeros(0, np.uint32) if warm is None else warm
     sweep = LruSweep(capacities, cell.ids_below, backend)
     sweep.run(warm)
+    empty = LruSweep(capacities, cell.ids_below, backend) if len(warm) else sweep
     edges = [*range(cell.begin, cell.end, window), cell.end]
-    counts, misses, cold = [], [], []
+    counts, misses, saved, cold = [], [], [], []
     for first, last in pairwise(edges):
-        sweep.mark()
+        sweep.mark(), empty.mark()
         counted = Counted()
         for ids, step in steps(cell, first, last, backend):
             sweep.run(ids)
+            if empty is not sweep:
+                empty.run(ids)
             counted += step
             progress(step.tokens)
         counts.append((counted.tokens, counted.reads))
         misses.append(sweep.misses_since_mark)
+        saved.append(empty.misses_since_mark - misses[-1])
         cold.append(sweep.cold_since_mark)
     sweep.check()
     tokens, reads = np.array(counts, np.int64).T
@@ -176,6 +190,8 @@ def cold_start(
         reads=reads,
         cold=np.array(cold, np.int64),
         misses=np.array(misses, np.int64),
+        saved=np.array(saved, np.int64),
+        loaded=[min(capacity, len(warm)) for capacity in capacities],
         tokens_to_full=[to_full.get(capacity) for capacity in capacities],
         recency=sweep.recency,
     )

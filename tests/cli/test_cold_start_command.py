@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from flashsim.studies.cold_start import COLUMNS
+from flashsim.trace import Trace
 
 SMALL = ("--params", "1M", "--cache", "64KiB,1MiB", "--window", "5k", "--eot", 0, "--dtype", "uint16")
 ONE = (*SMALL, "--layout", "pagegram")
@@ -67,6 +68,43 @@ def test_a_state_that_knows_the_tokens_is_told(flashsim, corpus_file):
     assert code == 0 and "note: s.npy has read 10,000 of these 30,000 tokens before\n" in err
 
 
+def test_a_cache_that_shrinks_and_grows_back(flashsim, corpus_file):
+    """From 512 KiB to 64 KiB and back, in three runs: the reads of one cache that loses its least recent pages."""
+    assert flashsim("trace", corpus_file, *ONE[:2], *ONE[6:], "-o", "t.npy")[0] == 0
+    trace = Trace.open("t.npy")
+    sizes, edges = (128, 16, 128), (0, 20_000, 40_000, 60_000)
+    cache, wanted = {}, []  # a dict, least recent first
+    for capacity, first, last in zip(sizes, edges, edges[1:], strict=False):
+        wanted.append(0)
+        for page in [None, *trace.ids[trace.reads_before(first) : trace.reads_before(last)].tolist()]:
+            if page is not None:
+                wanted[-1] += cache.pop(page, None) is None
+                cache[page] = True
+            while len(cache) > capacity:
+                del cache[next(iter(cache))]
+    runs = (
+        ("--cache", "512KiB", "--tokens", "20k", "--save-state", "a.npy"),
+        ("--cache", "64KiB", "--skip", "20k", "--tokens", "20k", "--warm-from", "a.npy", "--save-state", "b.npy"),
+        ("--cache", "512KiB", "--skip", "40k", "--warm-from", "b.npy", "--warm", "64KiB"),
+    )
+    for number, (run, misses) in enumerate(zip(runs, wanted, strict=True)):
+        code, out, err = flashsim("cold-start", corpus_file, *ONE, *run, "-o", f"{number}.csv")
+        assert code == 0, err
+        table = pd.read_csv(f"{number}.csv")
+        assert table["misses"].sum() == misses
+        loaded, saved = (0, 16, 16)[number], table["saved_reads"].sum()
+        assert (f" {loaded:,} {saved:>11,}{f'= {saved / max(loaded, 1):.1%}':>8}" in out) == (number > 0)
+    assert "cache warm at the start: 16 pages after 40,000 tokens" in out and 0 < saved <= 16
+    (verdict,) = json.loads(Path("2.json").read_text())["verdicts"]
+    assert (verdict["loaded_pages"], verdict["saved_reads"]) == (16, saved)
+    swept = ("--skip", "40k", "--warm-from", "b.npy", "--warm", "64KiB", "--cache", "512KiB", "-o", "s.csv")
+    few = [part for part in ONE if part not in ("--window", "5k")]
+    assert flashsim("sweep-cache", corpus_file, *few, *swept)[0] == 0
+    assert pd.read_csv("s.csv")["misses"].tolist() == [wanted[2]] and pd.read_csv("s.csv")["warm_pages"].tolist() == [
+        16
+    ]
+
+
 def test_why_there_is_no_steady_state(flashsim):
     """With room for every page, what misses is first touches."""
     assert flashsim("corpus", "synth", "-o", "made.bin", "--tokens", "40k")[0] == 0
@@ -86,6 +124,8 @@ def test_why_there_is_no_steady_state(flashsim):
     (("--warm-from", "corpus.bin"), 3, "0 pages"), (("--warm-from", ""), 3, "0 pages"),
     (("--warm-from", "w.npy", "--params", "2M"), 2, "pagegram-S4-1M.*pagegram-S4-2M"),
     (("--warm-from", "w.npy", "--layout", "flat"), 2, "pagegram-S4-1M.*flat-1M"), (("w.npy",), 3, "not tokens"),
+    (("--warm", "1MiB"), 2, "1048576 B of what"), (("--warm", "1MiB/s", "--warm-from", "w.npy"), 2, "not a size"),
+    (("--warm", "4095B", "--warm-from", "w.npy"), 2, "holds no page of 4096 B"),
     (("--warm-from", "w.npy", "-o", "w.csv"), 2, "w.json is there already"),
 ])  # fmt: skip
 def test_bad_input(flashsim, corpus_file, tmp_path, arguments, code, message):

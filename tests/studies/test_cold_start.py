@@ -41,8 +41,25 @@ def windows_of(reads_by_token, capacity, window, held=()):
     return made, full
 
 
+def used_of(reads_by_token, capacity, window, held):
+    """In each window, by plain Python: the pages loaded beforehand that are read for the first time while they are
+    still there."""
+    cache = dict.fromkeys(held[-capacity:], True)  # page -> loaded and not yet read; least recent first
+    made = []
+    for first in range(0, len(reads_by_token), window):
+        made.append(0)
+        for page in (page for pages in reads_by_token[first : first + window] for page in pages):
+            made[-1] += cache.pop(page, False)
+            cache[page] = False
+            if len(cache) > capacity:
+                del cache[next(iter(cache))]
+    return made
+
+
 def check_against_reference(made, pages, window, held=()):
     for index, capacity in enumerate(made.capacities):
+        assert made.loaded[index] == min(capacity, len(held)) >= made.saved[:, index].sum()
+        assert made.saved[:, index].tolist() == used_of(pages, capacity, window, held)
         wanted, full = windows_of(pages, capacity, window, held)
         got = zip(made.tokens, made.reads, made.misses[:, index], made.cold, strict=True)
         assert [tuple(map(int, one)) for one in got] == wanted
@@ -101,7 +118,8 @@ def from_windows(misses, cold, window=100, last=None):
         tokens[-1] = last
     edges = np.concatenate(([0], np.cumsum(tokens)[:-1]))
     return ColdStart(
-        {}, PAGE, [PAGE], [1], edges, tokens, tokens * 2, np.array(cold), np.array(misses)[:, None], [7],
+        {}, PAGE, [PAGE], [1], edges, tokens, tokens * 2, np.array(cold), np.array(misses)[:, None],
+        np.zeros((len(misses), 1), int), [0], [7],
         np.zeros(0, np.uint32),
     )  # fmt: skip
 
