@@ -301,9 +301,14 @@ class _Rows(msgspec.Struct):
     slots: int | None
 
 
+class _Ngrams(msgspec.Struct):
+    orders: list[int]
+
+
 class _Spec(msgspec.Struct):
     name: str
     rows: _Rows
+    ngrams: _Ngrams
 
 
 class _LayoutFacts(msgspec.Struct):

@@ -153,8 +153,7 @@ def cold_start(
     """Misses of LRU caches of ``sizes`` bytes in each ``window`` tokens of one source through one layout.
 
     warm: pages in order of recency, oldest first, that the caches hold at the start (see ``load_state``); None = empty.
-    Raises UsageError as :func:`check` does. Memory: that of ``LruSweep``, twice with
-    ``warm``, and 1 B an id.
+    Raises UsageError as :func:`check` does. Memory: that of ``LruSweep``, twice with ``warm``, and 1 B an id.
     """
     sizes = sorted(set(sizes))
     capacities = check(cell, sizes, window)
