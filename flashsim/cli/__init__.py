@@ -8,6 +8,7 @@ import importlib
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 
 import click
@@ -64,6 +65,7 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> int:
     """Run the command line and return its exit code; what goes wrong ends in one line on stderr."""
+    began = time.monotonic()
     for stream in ("stdout", "stderr"):  # closed by the caller: nobody reads
         if getattr(sys, stream) is None:
             setattr(sys, stream, open(os.devnull, "w"))  # noqa: SIM115 - for good
@@ -88,10 +90,11 @@ def main(args: list[str] | None = None) -> int:
         return _fail(f"{error.format_message().rstrip('.')} (exit code 2): see '{command} --help'", 2)
     except click.ClickException as error:
         return _fail(error.format_message(), 2)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
         if sys.stderr.isatty():
             click.echo(err=True)  # off the line of "^C" and the progress bar
-        return _fail("interrupted; files finished before this stand, the one in work was not written", 130)
+        stands = "files finished by then stand, the one in work was not written: run it again"
+        return _fail(str(error) or f"interrupted after {time.monotonic() - began:.1f} s; {stands}", 130)
     except BrokenPipeError:  # `flashsim ... | head`: nothing is wrong, nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

@@ -6,6 +6,7 @@ import click
 
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count
+from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
 from flashsim.cli.warm import WarmOptions, start_of, warm_options
 from flashsim.units import format_bytes, parse_bytes
@@ -45,7 +46,6 @@ def command(
     reads that they save: how many of them were asked for before they were evicted.
     """
     import pandas as pd
-    from tqdm import tqdm
 
     from flashsim.figures.cold_start import draw
     from flashsim.files import write_facts, write_text
@@ -62,7 +62,7 @@ def command(
         cache_state.check_state_path(save_state, cells, output)
     state = warm.open(cells)
     made = []
-    with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
+    with Progress(sum(cell.tokens for cell in cells), "tokens") as bar:
         for cell in cells:
             made.append(
                 cold_start(cell, caches, window, warm=state and state.pages, backend=backend, progress=bar.update)

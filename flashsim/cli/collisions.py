@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
 from flashsim.errors import UsageError
 
@@ -25,7 +26,6 @@ def command(sources: Sources, output: Path, backend: str) -> None:
     error follows +-.
     """
     import pandas as pd
-    from tqdm import tqdm
 
     from flashsim.figures.collisions import draw
     from flashsim.files import write_facts, write_text
@@ -44,7 +44,7 @@ def command(sources: Sources, output: Path, backend: str) -> None:
     cells = cells_of(opened, layouts, sources.skip, sources.tokens)
     orders = sorted({order for layout in layouts for order in layout.orders})
     made, heads = [], sum(cell.layout.heads * len(cell.layout.orders) for cell in cells)
-    with tqdm(total=heads, unit=" heads", disable=None) as bar:
+    with Progress(heads, "heads", unit_scale=False) as bar:
         for _, group in groupby(cells, key=lambda cell: id(cell.source)):
             group = list(group)
             ngrams = distinct_ngrams(group[0].source, orders, group[0].begin, group[0].end)

@@ -7,6 +7,7 @@ import click
 
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count
+from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
@@ -45,7 +46,6 @@ def command(
     Prints the least cache for each --target, and the knee: where more cache begins to pay less.
     """
     import pandas as pd
-    from tqdm import tqdm
 
     from flashsim.figures.curve import draw
     from flashsim.files import write_facts, write_text
@@ -63,7 +63,12 @@ def command(
     facts["workloads"] = [one and asdict(one) for one in workloads]
     facts |= sources.facts(opened, layouts)
     tables = []
-    with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
+
+    def kept() -> str:
+        stand = f"{len(tables)} of {len(cells)} curves are in {output}" if tables else "nothing was written"
+        return f"{stand}: run it again"
+
+    with Progress(sum(cell.tokens for cell in cells), "tokens", kept=kept) as bar:
         for cell in cells:
             if sample is None:
                 made = curve(cell, warmup=warmup, backend=backend, progress=bar.update)

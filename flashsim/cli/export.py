@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.progress import Progress
+
 KINDS = "oracleGeneral, oracleGeneral.bin, text or fio, each with .zst added to be packed"
 
 
@@ -25,10 +27,8 @@ def command(trace: Path, kind: str, target: str, output: Path | None) -> None:
 
 def export_told(trace, kind: str, output: Path | None = None, target: str = "target") -> None:
     """Write ``trace`` as ``kind`` and print where it went."""
-    from tqdm import tqdm
-
     from flashsim.interop import export_trace
 
-    with tqdm(total=len(trace.ids), unit=" refs", unit_scale=True, disable=None, desc="export") as bar:
+    with Progress(len(trace.ids), "references", "export") as bar:
         path = export_trace(trace, kind, output, target, bar.update)
     click.echo(f"{path}: {len(trace.ids):,} references, {path.stat().st_size:,} bytes")

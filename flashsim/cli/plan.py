@@ -8,6 +8,7 @@ import click
 
 from flashsim.cli.layout_options import Listed, backend, layout_name, layout_values, params, slots
 from flashsim.cli.options import Count, Size, TokenOptions, open_token_file, token_options
+from flashsim.cli.progress import Progress
 from flashsim.errors import UsageError
 from flashsim.units import parse_bytes, parse_count, parse_time
 
@@ -66,8 +67,6 @@ def command(
     rest warms the cache before. Tokens/s are what a model of the drive makes of them: the drive's ceiling, whatever the
     model's own arithmetic takes.
     """
-    from tqdm import tqdm
-
     from flashsim.cli.plan_print import told
     from flashsim.figures.plan import draw
     from flashsim.files import check_result, write_facts, write_text
@@ -104,7 +103,7 @@ def command(
     begin, end = window(stream, skip, tokens)
     if stream.boundary == "none":
         click.echo(f"note: {corpus}: 0 document boundaries: n-grams cross them; --eot ID marks them", err=True)
-    with tqdm(total=work(end - begin, wishes), unit=" tokens", unit_scale=True, disable=None, desc="plan") as bar:
+    with Progress(work(end - begin, wishes), "tokens", "plan") as bar:
         found = plan(stream, made, drive, wishes, begin=begin, end=end, backend=backend, progress=bar.update)
     facts = {
         "kind": _KIND,

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from flashsim.cli.options import Size
+from flashsim.cli.progress import Progress
 from flashsim.errors import UsageError
 
 
@@ -23,8 +24,6 @@ def command(target: Path, trace: Path | None, base: int, fold: bool, buffered: b
 
     Nothing is written to it. The exit code is 3 where a replay would be refused, with one line for each reason.
     """
-    from tqdm import tqdm
-
     from flashsim.device.checks import FACT, REFUSE, check, of_stamps
     from flashsim.device.reads import fold_of
     from flashsim.device.target import Target
@@ -42,7 +41,7 @@ def command(target: Path, trace: Path | None, base: int, fold: bool, buffered: b
         if verify:
             if opened.seed is None:
                 raise UsageError(f"--verify: page 0 of {target} has no stamp: 'flashsim replay prepare' writes them")
-            with tqdm(total=opened.size // 4096, unit=" pages", unit_scale=True, disable=None, desc="verify") as bar:
+            with Progress(opened.size // 4096, "pages", "verify") as bar:
                 all_of_it = of_stamps(opened, verified(opened, progress=bar.update))
             findings = [finding for finding in findings if finding.name != "stamps"] + [all_of_it]
     refused = [finding for finding in findings if finding.severity == REFUSE]

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from flashsim.cli.options import Size
+from flashsim.cli.progress import Progress
 from flashsim.errors import UsageError
 
 
@@ -43,15 +44,11 @@ def command(file: Path, size: int | None, trace: Path | None, seed: int, force: 
     def note(text: str) -> None:
         tqdm.write(f"note: {text}", file=sys.stderr)
 
-    try:
-        with tqdm(total=size, unit="B", unit_scale=True, unit_divisor=1024, disable=None, desc="prepare") as bar:
-            made = prepare(file, size, seed=seed, force=force, progress=bar.update, note=note)
-    except KeyboardInterrupt:
-        if sys.stderr.isatty():
-            click.echo(err=True)  # off the line of "^C"
-        stays = f"what was written to {file} by now stays: the same command goes on from there"
-        click.echo(f"flashsim: error: interrupted (exit code 130): {stays}", err=True)
-        raise click.exceptions.Exit(130) from None
+    def kept() -> str:
+        return f"what was written to {file} by then stays: the same command goes on from there"
+
+    with Progress(size, "bytes", "prepare", kept=kept, unit_divisor=1024) as bar:
+        made = prepare(file, size, seed=seed, force=force, progress=bar.update, note=note)
     what = f"{made.path}: {format_bytes(made.size)}, {made.size // 4096:,} stamped pages, seed {made.seed}"
     if made.kept == made.size and not made.seconds:
         click.echo(f"{what}: already prepared")

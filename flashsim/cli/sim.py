@@ -6,6 +6,7 @@ import click
 
 from flashsim.cli.layout_options import Listed, backend
 from flashsim.cli.options import Size
+from flashsim.cli.progress import Progress
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, parse_bytes, parse_count
 
@@ -45,8 +46,6 @@ def command(
 
     Every object is one page. Ids may be any numbers from 0; those that lie far apart are numbered anew.
     """
-    from tqdm import tqdm
-
     from flashsim.files import facts_path, require_writable, sha256_of, write_facts, write_text
     from flashsim.interop import read_trace
     from flashsim.studies.foreign import COLUMNS, Pages, simulate
@@ -74,7 +73,7 @@ def command(
     wanted = [*capacities, *_in_pages(caches, page_bytes)] or pages.capacities()
     if min(wanted) < 1:
         raise UsageError(f"--capacity {min(wanted)}: a cache holds 1 page or more")
-    with tqdm(total=len(read.ids), unit=" refs", unit_scale=True, disable=None, desc="sim") as bar:
+    with Progress(len(read.ids), "references", "sim") as bar:
         rows = simulate(pages, wanted, policies, backend=backend, progress=bar.update)
     named = {"trace": trace.name, "format": read.format, "page_bytes": page_bytes, "backend": backend}
     rows = [named | row | {"cache_bytes": row["capacity_pages"] * page_bytes} for row in rows]

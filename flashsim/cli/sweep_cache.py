@@ -8,6 +8,7 @@ import click
 from flashsim.cli.drives_print import print_drives
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, open_token_file
+from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
 from flashsim.cli.warm import WarmOptions, start_of, warm_options
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
@@ -69,8 +70,6 @@ def command(
     LRU caches from 64 MiB to 16 GiB - on a demo corpus of real text, which it makes on first use (a few minutes).
     Killed and called again with the same wishes, it does only what is missing.
     """
-    from tqdm import tqdm
-
     from flashsim.cache.engine import check_policies
     from flashsim.figures import fig4a
     from flashsim.figures import policies as policies_figure
@@ -121,7 +120,7 @@ def command(
             err=True,
         )
     total = sum(cell.tokens for cell in cells) * len(policies)
-    with tqdm(total=total, unit=" tokens", unit_scale=True, disable=None, desc="sweep") as bar:
+    with Progress(total, "tokens", "sweep", kept=ledger.told) as bar:
         table = sweep_cache(
             opened, layouts, sizes, policies=policies, ways=ways, workloads=workloads, skip=sources.skip,
             tokens=sources.tokens, warm=state, warmup=warmup, jobs=jobs, backend=backend, done=ledger.done,

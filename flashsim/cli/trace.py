@@ -7,6 +7,7 @@ import click
 from flashsim.cli.export import KINDS, export_told
 from flashsim.cli.layout_options import backend, layout_name, layout_values, params, slots
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
+from flashsim.cli.progress import Progress
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
 
@@ -35,8 +36,6 @@ def command(
     Writes uint32 page ids in access order (NAME.npy), the facts of the run (NAME.json) and, where tokens at document
     starts read less than the others, the reads of each token (NAME.counts.npy).
     """
-    from tqdm import tqdm
-
     from flashsim.files import refuse_inputs, require_writable
     from flashsim.interop import check_export, export_path
     from flashsim.layouts import layout
@@ -60,7 +59,7 @@ def command(
     if output.suffix == ".npy":  # else write_trace refuses it
         read = [corpus, token_options.documents, *(values[name] for name in ("vocab_map", "ngram_set", "weights"))]
         refuse_inputs([output, *(output.with_suffix(f".{beside}.npy") for beside in ("counts", "steps"))], read)
-    with tqdm(total=end - begin, unit=" tokens", unit_scale=True, disable=None, desc=made.label) as bar:
+    with Progress(end - begin, "tokens", made.label) as bar:
         facts = write_trace(
             output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, workload=asked,
             progress=bar.update,

@@ -47,6 +47,7 @@ class Ledger:
         self._path, self._partial, self._columns = path, path.with_name(f"{path.name}.partial"), columns
         self._asked = _digest(json.dumps([version("flashsim"), *columns, asked], sort_keys=True))
         self._facts = {"kind": kind, "asked": self._asked} | asked
+        self._kept = 0
         require_writable(self._partial)
         self.done: dict[tuple[str, ...], list[Row]] = {}  # rows of the cells that ended before, by their key
         if self._partial.is_file():
@@ -58,8 +59,15 @@ class Ledger:
 
     def keep(self, rows: list[Row]) -> None:
         """Replace the rows by these, which are whole cells in order."""
-        self._csv = to_csv(rows, self._columns)
+        self._kept, self._csv = len(rows), to_csv(rows, self._columns)
         write_text(self._partial, f"{self._seal(self._csv)}\n{self._csv}")
+
+    def told(self) -> str:
+        """What of a study that was interrupted is kept, and how to go on."""
+        rows = self._kept or sum(map(len, self.done.values()))
+        if not rows:
+            return f"0 rows for {self._path} were done: run it again"
+        return f"{rows:,} rows are kept in {self._partial}: the same command goes on after them"
 
     def close(self) -> None:
         """The study has ended: what was kept last is all of it."""
