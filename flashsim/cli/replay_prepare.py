@@ -11,7 +11,7 @@ from flashsim.errors import UsageError
 
 
 @click.command("prepare")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path())  # a Path would lose the slash of a folder
 @click.option("--size", type=Size(), help="Bytes to fill, like 10GiB.")
 @click.option(
     "--for", "trace", type=click.Path(path_type=Path), metavar="TRACE.npy",
@@ -19,7 +19,7 @@ from flashsim.errors import UsageError
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the pages' content.")
 @click.option("--force", is_flag=True, help="Replace a file that is there, or write to a block device.")
-def command(file: Path, size: int | None, trace: Path | None, seed: int, force: bool) -> None:
+def command(file: str, size: int | None, trace: Path | None, seed: int, force: bool) -> None:
     """Fill FILE with stamped pages: 4,096 bytes each of their own number, a checksum, and data that does not compress.
 
     The file grows as FILE.partial; what a killed run wrote is read back and gone on from. A device that is mounted,

@@ -72,6 +72,8 @@ def prepare(
     """
     if not 0 < size < 2**62:
         raise UsageError(f"a target of {size} B: take 4KiB or more, such as 10GiB")
+    if os.fspath(path).endswith("/"):
+        raise UsageError(f"{path} names a folder (0 pages fit): give a file, such as {path}target")
     size = -(-size // STAMP_BYTES) * STAMP_BYTES
     order = Order(Path(os.path.realpath(path)), size, seed, force, progress, note)  # a link stays one
     status = _status(order.path)

@@ -129,6 +129,7 @@ BAD = [
     (("prepare", "notes", "--size", "1MiB"), 2, "is there already (40960 B)"),
     (("prepare", "empty", "--size", "1MiB"), 2, "is there already (0 B)"),
     (("prepare", "folder", "--size", "1MiB"), 2, "0 pages fit"),
+    (("prepare", "new/", "--size", "1MiB"), 2, "new/ names a folder (0 pages fit)"),
     (("prepare", "nowhere/target", "--size", "1MiB"), 2, "nowhere: 0 folders"),
     (("prepare", "other", "--size", "1MiB"), 2, "other.partial is there already (40960 B)"),
     (("prepare", "/dev/sdzz", "--size", "1MiB", "--force"), 2, "0 devices of this name"),
