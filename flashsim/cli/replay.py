@@ -42,8 +42,8 @@ def _cache(text: str) -> int:
     return 0 if text == "none" else parse_bytes(text)
 
 
-@click.group(cls=_CommandsBeside, table=COMMANDS)
-@click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.group(cls=_CommandsBeside, table=COMMANDS, no_args_is_help=False)
+@click.argument("traces", metavar="TRACE...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--target", type=click.Path(path_type=Path), metavar="FILE|DEVICE", help="What to read; opened read-only."
 )
@@ -101,6 +101,8 @@ def command(
     """
     from flashsim.studies.replay_wishes import Wishes
 
+    if not traces:
+        raise UsageError("0 traces: give what `flashsim trace` wrote, or see 'flashsim replay --help'")
     if seconds is not None and lookups is not None:
         raise UsageError(f"--seconds {seconds:g} and --lookups {lookups}: 1 of the 2 ends a point; leave the other out")
     wishes = Wishes(
@@ -122,6 +124,7 @@ def command(
         from flashsim.device.model import load_drive
 
         drive = load_drive(device)
+        drive.require_calibrated()
         record.facts["model"] = drive.facts()
     with ExitStack() as stack:
         medium = None

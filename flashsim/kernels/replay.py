@@ -23,6 +23,12 @@ NOTES = {
 _NO_LIMIT = 2**63 - 1
 
 
+def require_rate(rate: float) -> None:
+    """Raise UsageError where lookups cannot be sent at ``rate`` a second; 0 = as fast as the limits allow."""
+    if rate and not 1e-6 <= rate <= 1e12:
+        raise UsageError(f"--rate {rate:g}: 0.000001 to 10^12 lookups a second are possible, or 0 for no rate")
+
+
 def engine_names() -> list[str]:
     """The engines of the C loop in the order of their numbers, "test" among them."""
     names = []
@@ -187,8 +193,7 @@ class Replayer:
         if len(ends) != len(lookups) or not len(ends) or ends[-1] > len(pages):
             last = ends[-1] if len(ends) else 0
             raise ValueError(f"{len(ends)} ends up to {last}, {len(lookups)} lookups, {len(pages)} pages")
-        if rate and not 1e-6 <= rate <= 1e12:
-            raise UsageError(f"{rate} lookups a second: 0.000001 to 10^12 are possible, or 0 for no rate")
+        require_rate(rate)
         if verify and (page_bytes % 4096 or base % 4096):
             raise UsageError(f"stamps are of 4,096 B: pages of {page_bytes:,} B at {base:,} cannot be verified")
         if verify and engine == "null":

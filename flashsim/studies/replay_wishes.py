@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from flashsim.device.workload import MODES, UNITS, limits
 from flashsim.errors import UsageError
+from flashsim.kernels.replay import require_rate
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,11 @@ class Wishes:
             raise UsageError("--seconds and --lookups: 1 of the 2 ends a point")
         for name, value, least in (
             ("--seconds", self.seconds, 0.01), ("--lookups", self.lookups, 1), ("--repeat", self.repeats, 1),
-            ("--ramp", self.ramp_s, 0), ("--rate", self.rate, 0), ("--chunk", self.chunk, 1),
+            ("--ramp", self.ramp_s, 0), ("--chunk", self.chunk, 1),
         ):  # fmt: skip
             if value is not None and not least <= value < inf:
                 raise UsageError(f"{name} {value:g}: take {least:g} or more")
+        require_rate(self.rate)
 
 
 class Point(NamedTuple):

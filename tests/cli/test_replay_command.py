@@ -102,6 +102,11 @@ USAGE = [
     ("replay", "pagegram.npy", "--engine", "null", "-o", "folder.csv"),
     ("replay", "pagegram.npy", "--device", "p3700-800g", "--fold"),
     ("replay", "pagegram.npy", "--device", "p3700-800g", "--engine", "threads"),
+    ("replay", "pagegram.npy", "--device", "apple-ssd"),
+    # before the target is looked at, which would be another code
+    *(("replay", "pagegram.npy", "--target", "none.bin", *more) for more in (
+        ("--device", "apple-ssd"), ("--rate", "1e-7"), ("--rate", "1e13"),
+    )),
 ] + [
     ("replay", "pagegram.npy", *QUICK, *more)
     for more in (
@@ -119,9 +124,8 @@ USAGE = [
 def test_refusals(in_traces, arguments):
     before = sorted(Path().iterdir())
     code, out, err = in_traces(*arguments)
-    if arguments != ("replay",):  # which shows the help
-        (line,) = err.splitlines()
-        assert line.startswith("flashsim: error: ") and any(letter.isdigit() for letter in line)
+    (line,) = err.splitlines()
+    assert line.startswith("flashsim: error: ") and any(letter.isdigit() for letter in line)
     assert (code, out) == (2, "") and sorted(Path().iterdir()) == before
 
 
