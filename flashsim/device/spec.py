@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from flashsim.errors import UsageError
+from flashsim.forms import read_form
 from flashsim.kernels.drive import NS_MAX, Stations
 
 _PRESETS = Path(__file__).parent / "presets"
@@ -127,15 +128,7 @@ def load_drive(name: str) -> Drive:
             raise UsageError(
                 f"no drive {name!r}: take one of the {len(names)} presets, {', '.join(names)}, or a .toml file"
             )
-    decode = msgspec.json.decode if path.suffix == ".json" else msgspec.toml.decode
-    try:
-        drive = decode(path.read_bytes(), type=Drive)
-    except msgspec.ValidationError as error:
-        message = str(error)[0].lower() + str(error)[1:]
-        raise UsageError(f"{path}: {message} (1 field wrong): see the presets for the form") from None
-    except ValueError as error:
-        kind = path.suffix[1:].upper()
-        raise UsageError(f"{path}: not {kind} ({error}): see the {len(drive_names())} presets for the form") from None
+    drive = read_form(path, Drive)
     if wrong := _wrong(drive):
         raise UsageError(f"{path}: {wrong}: see the {len(drive_names())} presets for the form")
     return drive

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from flashsim.errors import UsageError
+from flashsim.forms import read_form
 
 _PRESETS = Path(__file__).parent / "presets"
 
@@ -140,12 +141,7 @@ def load_spec(name: str) -> LayoutSpec:
             raise UsageError(
                 f"no layout {name!r}: take one of the {len(names)} presets, {', '.join(names)}, or a .toml file"
             )
-    try:
-        spec = msgspec.toml.decode(path.read_bytes(), type=LayoutSpec)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"{path}: {_located(str(error))} (1 field wrong): see the presets for the form") from None
-    except ValueError as error:  # of msgspec, of the encoding, of a number with thousands of digits
-        raise UsageError(f"{path}: not TOML ({error}): see the {len(preset_names())} presets for the form") from None
+    spec = read_form(path, LayoutSpec)
     if not re.fullmatch(r"[A-Za-z0-9._+-]+", spec.name):
         raise UsageError(
             f"{path}: name {spec.name!r} goes into file names: use letters, digits, '.', '_', '+', '-' only (1 or more)"
@@ -153,9 +149,3 @@ def load_spec(name: str) -> LayoutSpec:
     if path.parent != _PRESETS and spec.name in preset_names() and spec != load_spec(spec.name):
         raise UsageError(f"{path}: name {spec.name!r} is a preset's (1 name, 2 layouts): give yours another")
     return spec
-
-
-def _located(message: str) -> str:
-    """msgspec's message in lower case, with the place at the root named too."""
-    message = message[0].lower() + message[1:]
-    return message.replace(" - at `", " at ").rstrip("`") if " - at `" in message else f"{message} at $"

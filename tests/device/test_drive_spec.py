@@ -65,7 +65,11 @@ def test_parameters_become_whole_nanoseconds(tmp_path):
     [
         ("[parameters]", "[parameters", "not TOML"),
         ("s_us", "t_us", "'t_us' is none of the 10 parameters, dies"),
-        ('"B"', '"D"', r"invalid enum value 'D'.*parameters.*1 field wrong"),
+        (
+            '"B"',
+            '"D"',
+            r"invalid enum value 'D' at \$\.parameters\[\.\.\.\]\.confidence: one of A, B, C \(1 field wrong\)",
+        ),
         ('source = "me", confidence = "A"', 'source = "you", confidence = "A"', "source 'you' is none of the 1"),
         ("value = 8,", "value = 8.5,", "dies = 8.5: a whole number"),
         ("value = 8,", "value = 0,", "dies = 0: a whole number"),
