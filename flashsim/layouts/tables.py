@@ -221,6 +221,8 @@ def _check(spec: LayoutSpec) -> None:
             f"{name}: {len(lists)} lists of multipliers of {[len(values) for values in lists]}: give {max(orders)} for "
             "each layer or, with 0 layers, each order's own"
         )
+    if lists and not all(map(any, lists)):
+        raise UsageError(f"{name}: multipliers that are all 0 give every n-gram row 0: give the published ones")
     most = 1 << (spec.hash.word - 1)
     if any(not 0 <= value < most for values in lists for value in values):
         raise UsageError(f"{name}: a multiplier outside 0 to {most - 1}: give the published ones")

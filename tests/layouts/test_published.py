@@ -136,7 +136,7 @@ def specs(draw):
         by_order = layers == 0 and draw(st.booleans())
         word = draw(st.sampled_from([32, 64]))
         lengths = orders if by_order else (max(orders),) * max(1, layers)
-        factors = tuple(tuple(draw(st.integers(0, 2 ** (word - 1) - 1)) for _ in range(each)) for each in lengths)
+        factors = tuple(tuple(draw(st.integers(k == 0, 2 ** (word - 1) - 1)) for k in range(each)) for each in lengths)
     if missing == "reserved" and len(orders) > 1 and draw(st.booleans()):
         first_as = {orders[0]: draw(st.integers(0, 2**31 - 1))} if orders[0] > 1 else {}
     return LayoutSpec(
@@ -248,6 +248,7 @@ def test_what_cannot_be_is_refused(name, values, message):
     ("primes_from = 20_000_000", "primes_from = 2305843009213693952", "primes_from 2305843009213693952: give 2"),
     ("primes_from = 20_000_000", "primes_from = -5", "primes_from -5"),
     ("filler = 248_044", "filler = 1\nfirst_as = { 2 = -1 }", "first_as"),
+    ("23_703_573_157_769, 20_109_073_645_365, 8_052_911_324_071", "0, 0, 0", "multipliers that are all 0"),
     ("[hash]", "[hash]\nword = 32", "a multiplier outside 0 to 2147483647"),
 ])  # fmt: skip
 def test_numbers_of_a_file_that_cannot_be(tmp_path, old, new, message):
