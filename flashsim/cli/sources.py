@@ -93,7 +93,7 @@ class Sources:
             raise UsageError(
                 f"--S {self.slots[0]}: none of the {len(names)} layouts has buckets: add --layout pagegram"
             )
-        taken = {name: _taken_by(spec) for name, spec in specs.items()}
+        taken = {name: _taken_by(spec, self.values["placement"]) for name, spec in specs.items()}
         for option in sorted(_OF_SOME):
             if self.values[option] is not None and not any(option in options for options in taken.values()):
                 written = "--" + option.replace("_", "-")
@@ -113,13 +113,14 @@ class Sources:
         return made
 
 
-_OF_SOME = {"vocab_map", "raw_ids", "ngram_set"}  # options that the layouts of a sweep need not all take
+_OF_SOME = {"vocab_map", "raw_ids", "ngram_set", "resident"}  # options that the layouts of a sweep need not all take
 
 
-def _taken_by(spec) -> set[str]:
-    """Of ``_OF_SOME``, those that a layout takes."""
+def _taken_by(spec, placement: str | None) -> set[str]:
+    """Of ``_OF_SOME``, those that a layout takes. placement: in place of its own."""
     mapped = {"vocab_map", "raw_ids"} if spec.vocabulary.mapped else set()
-    return mapped | ({"ngram_set"} if spec.hash.family == "longest-match" else set())
+    parts = {"resident"} if (placement or spec.placement.rule) == "planar" else set()
+    return mapped | parts | ({"ngram_set"} if spec.hash.family == "longest-match" else set())
 
 
 def sources(default_params: tuple[str, ...] = PARAMS) -> Callable:

@@ -436,3 +436,25 @@ def test_a_terminated_run_leaves_no_half_made_file(tmp_path):
         ran.kill()
     assert ran.returncode == 130 and b"interrupted" in err
     assert not list(tmp_path.iterdir())
+
+
+PLANAR = """
+name = "planar"
+ngrams = { orders = [2, 3], missing = "filler" }
+vocabulary = { size = 65536 }
+hash = { family = "xor-multiply", layers = [1] }
+rows = { addressing = "heads", heads = 4, primes_from = 10_000, width = 256, format = "fp8-e8m0" }
+placement = { rule = "planar" }
+"""
+
+
+def test_parts_in_ram_are_of_the_layouts_that_have_parts(flashsim, corpus_file, tmp_path):
+    (tmp_path / "planar.toml").write_text(PLANAR)
+    sweep = ("sweep-cache", corpus_file, *SMALL, "-o", "x.csv", "--resident", "scales", "--layout")
+    code, _, err = flashsim(*sweep, "planar.toml,flat")
+    assert code == 0, err
+    assert set(pd.read_csv("x.csv")["label"]) == {"planar-ram-scales", "flat-1M", "flat-2M"}
+    code, out, err = flashsim(*sweep, "engram,flat")
+    assert (code, out) == (2, "") and "--resident: none of the 2 layouts takes it" in err
+    code, _, err = flashsim(*sweep, "planar.toml,flat", "--placement", "packed")
+    assert code == 2 and "--resident: none of the 2 layouts takes it" in err
