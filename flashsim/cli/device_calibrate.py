@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -38,12 +39,16 @@ def command(files: tuple[Path, ...], name: str | None, output: Path) -> None:
     points, source = measured(files), Source(text, time.strftime("%Y-%m-%d", time.gmtime()))
     drive = calibrate(points, name, source, partial(tqdm, desc="fit", unit=" models", disable=None))
     write_text(output, to_toml(drive))
-    click.echo(f"{'mode':<8} {'in flight':>9} {'':<7} {'reads/lookup':>12} {'reads/s':>10} {'model':>10} {'error':>7}")
+    head = f"{'mode':<8} {'in flight':>9} {'':<7} {'reads/lookup':>12} {'lookups/s':>10} {'reads/s':>10} {'model':>10}"
+    click.echo(f"{head} {'error':>7}")
     for point, error in zip(drive.points, errors(drive), strict=True):
         click.echo(
             f"{point.mode:<8} {point.in_flight:>9} {point.in_flight_unit:<7} {point.reads_per_lookup:>12g} "
+            f"{point.reads_per_s / point.reads_per_lookup:>10,.0f} "
             f"{point.reads_per_s:>10,.0f} {point.model_reads_per_s:>10,.0f} {error:>+7.1%}"
         )
+    for flag, times in Counter(flag for point in points for flag in point.flags).items():
+        click.echo(f"flag {flag}: {times} of {len(points)} points")
     for key, figure in drive.parameters.items():
         click.echo(f"{key:<6} {figure.value:>9.4g}  {PARAMETERS[key][1]}")
     if len({point.reads_in_flight for point in points}) == 2:

@@ -107,7 +107,9 @@ def calibrate(
     made = []
     for point in points:
         modelled = _load(point).reads_per_s(_drive(parameters))
-        made.append(Point("measured", "A", model_reads_per_s=round(modelled, 1), **point._asdict()))
+        held = point._asdict()
+        note = f"flags: {', '.join(flags)}" if (flags := held.pop("flags")) else ""
+        made.append(Point("measured", "A", model_reads_per_s=round(modelled, 1), note=note, **held))
     figures = {key: Figure(float(f"{value:.5g}"), "measured", "C") for key, value in parameters.items()}
     title = f"fitted to {len(points)} points at {depths} depths; dies, if any, are effective"
     return Drive(name, title, {"measured": source}, figures, tuple(made))

@@ -14,7 +14,8 @@ _CHUNK = 2048  # tokens of a group of prefill, where a replay's JSON does not sa
 
 
 class Measured(NamedTuple):
-    """One point. in_flight, in_flight_unit, mode: as in a replay. lookups_per_group: of what is waited for together."""
+    """One point. in_flight, in_flight_unit, mode: as in a replay. lookups_per_group: of what is waited for together.
+    flags: names of what makes its figures doubtful."""
 
     in_flight: int
     in_flight_unit: str
@@ -23,6 +24,7 @@ class Measured(NamedTuple):
     lookups_per_group: int
     page_bytes: int
     reads_per_s: float
+    flags: tuple[str, ...] = ()
 
     @property
     def reads_per_group(self) -> int:
@@ -47,15 +49,18 @@ def measured(paths: Sequence[str | Path]) -> list[Measured]:
             points = list(_of_fio(facts, path) if "jobs" in facts else _of_replay(facts))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"{path}: {type(error).__name__} {error} in 1 of its points: is it whole?") from None
+        if not points and (modelled := sum(row.get("source") == "model" for row in facts.get("points", ()))):
+            raise UsageError(f"{path}: 0 measured points, {modelled} that a model predicted: replay with --target")
         if not points:
             raise UsageError(f"{path}: 0 points that were measured at full speed, without a cache: measure some")
         for trace, point in points:
-            same = trace, *point._replace(reads_per_lookup=0, reads_per_s=0)
+            same = trace, *point._replace(reads_per_lookup=0, reads_per_s=0, flags=())
             found.setdefault(same, []).append(point)
     points = [
         same[0]._replace(
             reads_per_lookup=round(median(point.reads_per_lookup for point in same), 2),
             reads_per_s=median(point.reads_per_s for point in same),
+            flags=tuple(dict.fromkeys(flag for point in same for flag in point.flags)),
         )
         for same in found.values()
     ]
@@ -125,5 +130,7 @@ def _of_replay(facts: dict[str, Any]) -> Iterator[tuple[str, Measured]]:
             raise ValueError(f"in_flight_unit {unit!r} is none of {', '.join(UNITS)}")
         limits(mode, unit, in_flight)
         if rate > 0 and each is not None:  # else no lookup ended
-            point = Measured(in_flight, unit, mode, float(each), lookups, int(row.get("page_bytes", 4096)), rate)
+            flags = tuple(flag["name"] for flag in row.get("flags", ()))
+            page_bytes = int(row.get("page_bytes", 4096))
+            point = Measured(in_flight, unit, mode, float(each), lookups, page_bytes, rate, flags)
             yield str(row.get("trace")), point

@@ -64,6 +64,44 @@ def test_calibrate_with_three_depths(flashsim, fio_files):
     assert code == 0 and "note" not in err and load_drive("drive.toml").name == "three"
 
 
+def test_show_a_drive_of_delays_alone(flashsim, tmp_path):
+    (tmp_path / "d.toml").write_text(
+        'name = "d"\ntitle = ""\nsources.me = { text = "a guess", date = "2026" }\n'
+        'parameters.z_us = { value = 50, source = "me", confidence = "C" }\n'
+    )
+    code, out, _ = flashsim("device", "show", "d.toml")
+    assert code == 0 and "inf" not in out
+    assert "a lone read 50.0 us; 0 caps: delays are all it has, so reads/s grow with every read in flight\n" in out
+
+
+def replayed(path, **changed):
+    """The JSON of a replay with a point at 1 and one at 64 in flight, of 2 reads a lookup."""
+    point = {
+        "in_flight_unit": "reads", "mode": "stream", "reads_per_lookup": 2.0, "trace": "t", "source": "measured",
+        "flags": [{"name": "virtual", "value": None, "text": "a virtual machine"}],
+    }  # fmt: skip
+    points = [point | {"in_flight": 1, "reads_per_s": 1e4}, point | {"in_flight": 64, "reads_per_s": 9e4}]
+    points = [one | changed for one in points]
+    points[1]["flags"] = [*point["flags"], {"name": "drift", "value": 0.2, "text": "reads/s of the last third +20%"}]
+    path.write_text(json.dumps({"points": points}))
+
+
+def test_flags_of_the_points_are_told_and_kept(flashsim, tmp_path):
+    replayed(tmp_path / "r.json")
+    code, out, _ = flashsim("device", "calibrate", "r.json", "-o", "d.toml")
+    assert code == 0 and "flag virtual: 2 of 2 points\nflag drift: 1 of 2 points\n" in out
+    assert [point.note for point in load_drive("d.toml").points] == ["flags: virtual", "flags: virtual, drift"]
+    assert "(flags: virtual, drift)" in flashsim("device", "show", "d.toml")[1]
+    assert [line.split()[4:6] for line in out.splitlines()[1:3]] == [["5,000", "10,000"], ["45,000", "90,000"]]
+
+
+def test_what_a_model_says_is_no_measurement(flashsim, tmp_path):
+    replayed(tmp_path / "r.json", source="model")
+    code, out, err = flashsim("device", "calibrate", "r.json", "-o", "d.toml")
+    assert (code, out) == (2, "") and len(err.splitlines()) == 1
+    assert "r.json: 0 measured points, 2 that a model predicted: replay with --target" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -153,7 +153,7 @@ def test_a_replay(tmp_path):
         ({"jobs": [fio_job(1, rw="randread")]}, "without direct=1"),
         ({"jobs": [fio_job(1, rw="randread", direct="1"), fio_job(1, rw="randread", direct="1", bs="8k")]}, "2 block"),
         ({"jobs": []}, "0 points that were measured"),
-        ({"points": [row(source="model")]}, "0 points that were measured"),
+        ({"points": [row(source="model")]}, "0 measured points, 1 that a model predicted"),
         ({"points": [row(in_flight=5000)]}, "5000"),
     ],
 )
