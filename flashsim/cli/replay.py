@@ -183,13 +183,19 @@ def _run(record: Record, traces: list, wishes, medium, drive) -> None:
                     bar.update()
         if medium is not None:
             _measure(record, replay, medium)
-    except BaseException:  # Ctrl-C, or a drive that fails: what has ended stands
+    except BaseException as error:  # Ctrl-C, or a drive that fails: what has ended stands
+        asked = replay.points * wishes.repeats * ((medium is not None) + (drive is not None))
+        ended = f"{len(record.ended)} of {asked} points"
         if record.ended:
+            record.close(complete=False)
             record.show()
-            asked = replay.points * wishes.repeats * ((medium is not None) + (drive is not None))
-            click.echo(f"{len(record.ended)} of {asked} points ended before this", err=True)
+        if isinstance(error, KeyboardInterrupt):
+            kept = f"{record.output} has them" if record.ended else "nothing was written"
+            raise KeyboardInterrupt(f"interrupted after {ended}; {kept}: run it again for all") from None
+        if record.ended:
+            click.echo(f"{ended} ended before this", err=True)
         raise
-    record.close()
+    record.close(complete=True)
     record.show()
 
 

@@ -134,9 +134,13 @@ def test_what_has_ended_stands_when_a_run_does_not(in_traces, monkeypatch, error
     from flashsim.errors import DriveError
     from flashsim.studies import replay as study
 
+    assert in_traces("replay", "pagegram.npy", *QUICK, "--in-flight", "1", "--repeat", 1)[0] == 0
+    before = {name: Path(name).read_bytes() for name in ("r.csv", "r.json", "r.svg")}
     measure, done = study.measure, []
 
     def third_fails(*args, **kwargs):
+        assert {name: Path(name).read_bytes() for name in before} == before  # until the run has ended
+        assert len(table_of("r.partial.csv") if done else []) == len(done)
         if len(done) == 2:
             raise DriveError("drive: page 7, offset 28,672 cannot be read") if error == "drive" else error
         done.append(measure(*args, **kwargs))
@@ -145,9 +149,28 @@ def test_what_has_ended_stands_when_a_run_does_not(in_traces, monkeypatch, error
     monkeypatch.setattr(study, "measure", third_fails)
     ended, out, err = in_traces("replay", "pagegram.npy", "engram.npy", *QUICK, "--in-flight", "1,2", "--repeat", 1)
     assert ended == code and err.splitlines()[-1].startswith("flashsim: error: ")
+    if error is KeyboardInterrupt:
+        assert "error: interrupted after 2 of 4 points; r.csv has them: run it again for all" in err.splitlines()[-1]
+    assert not list(Path().glob("*.partial.*"))
     table, facts = table_of("r.csv"), json.loads(Path("r.json").read_text())
     assert len(table) == len(facts["points"]) == 2 and facts["complete"] is False
     assert "2 of 4 points" in err and "pagegram-S4-20M" in out and Path("r.png").is_file()
+
+
+def test_an_interrupt_before_the_first_point_leaves_the_earlier_result(in_traces, monkeypatch):
+    from flashsim.studies import replay as study
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    run = ("replay", "pagegram.npy", *QUICK, "--in-flight", "1", "--repeat", 1)
+    assert in_traces(*run)[0] == 0
+    before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    monkeypatch.setattr(study, "measure", interrupted)
+    code, out, err = in_traces(*run)
+    assert (code, out) == (130, "")
+    assert err.splitlines()[-1].endswith("interrupted after 0 of 1 points; nothing was written: run it again for all")
+    assert {path: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before
 
 
 def test_a_model_alone_and_beside_a_run(in_traces):
