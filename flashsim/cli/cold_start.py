@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.figures import drawn
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count
 from flashsim.cli.progress import Progress
@@ -47,7 +48,6 @@ def command(
     """
     import pandas as pd
 
-    from flashsim.figures.cold_start import draw
     from flashsim.files import write_facts, write_text
     from flashsim.studies import cache_state
     from flashsim.studies.cells import cells_of
@@ -76,7 +76,7 @@ def command(
         "warm_from": state and state.described, "backend": backend,
     }  # fmt: skip
     write_facts(output, wishes | {"verdicts": _verdicts(made, within)} | sources.facts(opened, layouts))
-    figures = draw(output)
+    figures = drawn("cold_start", output)
     _print(made, within, window, start_of(state, made[0].names["unit"]))
     beside = [*([save_state] if save_state else []), output, output.with_suffix(".json"), *figures]
     click.echo(f"wrote {', '.join(map(str, beside))}", err=True)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from flashsim.errors import DataError
+
 # command -> (module under flashsim.figures, one line of help)
 FIGURES = {
     "fig4a": ("fig4a", "Reads/token against cache size, from the CSV of `sweep-cache` with one policy."),
@@ -21,6 +23,17 @@ FIGURES = {
 @click.group()
 def command() -> None:
     """Draw a figure again from its CSV."""
+
+
+def drawn(module: str, csv: Path) -> list[Path]:
+    """The files of the figure beside a result; none where the result fits no picture, and a note says why."""
+    try:
+        return importlib.import_module(f"flashsim.figures.{module}").draw(csv)
+    except DataError as error:
+        for ending in (".svg", ".png"):  # of an earlier result
+            csv.with_suffix(ending).unlink(missing_ok=True)
+        click.echo(f"note: no figure: {error}", err=True)
+        return []
 
 
 def _redraw(name: str, module: str, text: str) -> click.Command:

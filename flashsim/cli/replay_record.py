@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.figures import drawn
+
 _KIND, _SCHEMA = "replay", 1  # in the JSON beside the CSV
 
 
@@ -50,9 +52,8 @@ class Record:
     def show(self) -> None:
         """Print the tables and draw the figure, of whatever is there."""
         from flashsim.cli.replay_print import tables
-        from flashsim.figures.fig4b import draw
 
         for line in tables([each.row for each in self.ended]):
             click.echo(line)
-        beside = [self.output.with_suffix(".json"), *draw(self.output)]
+        beside = [self.output.with_suffix(".json"), *drawn("fig4b", self.output)]
         click.echo(f"wrote {self.output}, {', '.join(path.name for path in beside)}", err=True)

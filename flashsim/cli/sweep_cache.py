@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from flashsim.cli.drives_print import print_drives
+from flashsim.cli.figures import drawn
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, open_token_file
 from flashsim.cli.progress import Progress
@@ -71,8 +72,6 @@ def command(
     Killed and called again with the same wishes, it does only what is missing.
     """
     from flashsim.cache.engine import check_policies
-    from flashsim.figures import fig4a
-    from flashsim.figures import policies as policies_figure
     from flashsim.studies.cache_sweep import COLUMNS, KEY, Ways, check, sweep_cache
     from flashsim.studies.cells import cells_of
     from flashsim.studies.drives import Sharding
@@ -127,7 +126,7 @@ def command(
             progress=bar.update, finished=ledger.keep,
         )  # fmt: skip
     ledger.close()
-    figures = (fig4a if len(policies) == 1 else policies_figure).draw(output)
+    figures = drawn("fig4a" if len(policies) == 1 else "policies", output)
     _print(table, state)
     beside = [output.with_suffix(".json"), *figures]
     click.echo(f"wrote {output}, {', '.join(path.name for path in beside)}", err=True)

@@ -1,14 +1,16 @@
 """Cache policies beside one another: reads/token against cache size, and the share of the gap between LRU and MIN that
-each closes, from a sweep's CSV alone. One column of panels for each corpus and layout."""
+each closes, from a sweep's CSV alone. One column of panels for each corpus, layout
+and workload."""
 
 from pathlib import Path
 
 from flashsim.errors import DataError
 from flashsim.figures.style import COLOURS, MARKERS, figure, reads_axis, save, size_axis
-from flashsim.figures.tables import read_table, warm_start
+from flashsim.figures.tables import also, read_table, warm_start
 
 _NEEDED = (
-    "corpus", "synthetic", "label", "unit", "policy", "cache_bytes", "tokens", "reads", "reads_per_token", "warm_pages",
+    "corpus", "synthetic", "label", "unit", "workload", "policy", "cache_bytes", "tokens", "reads", "reads_per_token",
+    "warm_pages",
 )  # fmt: skip
 _PANELS_MAX = 6
 _LEAST_GAP = 0.002  # reads/token between LRU and MIN under which a share of the gap is noise
@@ -20,18 +22,19 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
     Raises DataError where ``csv`` is not such a table, or holds more layouts than fit a picture.
     """
     table = read_table(Path(csv), _NEEDED, "cache sweep")
-    cells = list(table.groupby(["corpus", "label"], sort=False))
+    cells = list(table.groupby(["corpus", "label", "workload"], sort=False))
     if len(cells) > _PANELS_MAX:
-        raise DataError(f"{csv}: {len(cells)} corpora and layouts, {_PANELS_MAX} fit a picture: sweep fewer at a time")
+        what = "corpora, layouts and workloads"
+        raise DataError(f"{csv}: {len(cells)} {what}, {_PANELS_MAX} fit a picture: sweep fewer at a time")
     policies = list(dict.fromkeys(table["policy"]))
     gaps = {"lru", "min"} <= set(policies)
     look = _look(policies)
     with figure(2.2 + 4.2 * len(cells), 7.2 if gaps else 4.4, rows=1 + gaps, columns=len(cells)) as (made, axes):
-        for column, ((corpus, label), rows) in enumerate(cells):
+        for column, ((corpus, label, workload), rows) in enumerate(cells):
             synthetic = " (SYNTHETIC)" if rows["synthetic"].any() else ""
             top = axes[0][column]
             counted = "; ".join([f"{rows['tokens'].iloc[0]:,} tokens", *warm_start(rows)])
-            top.set_title(f"{corpus}{synthetic}, {label}\n{counted}", fontsize=10, loc="left")
+            top.set_title(f"{corpus}{synthetic}, {label}{also(workload)}\n{counted}", fontsize=10, loc="left")
             by_policy = {policy: _line(lines) for policy, lines in rows.groupby("policy", sort=False)}
             for policy, line in by_policy.items():
                 top.plot(line.index, line, markersize=4, linewidth=1.3, label=policy, **look[policy])

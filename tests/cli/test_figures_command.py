@@ -41,3 +41,25 @@ def test_every_kind_is_drawn_again_and_refuses_the_others(flashsim, corpus_file)
         assert code == 3 and len(err.splitlines()) == 1
     assert flashsim("curve", *common, "--sample", "0.9", "-o", "sampled.csv")[0] == 0
     assert "SAMPLED, 0.9 of the pages" in Path("sampled.svg").read_text()
+
+
+def test_a_result_that_fits_no_picture_is_whole_without_one(flashsim, corpus_file, tmp_path):
+    sweep = ("sweep-cache", corpus_file, "--eot", 0, "--tokens", "2k", "--cache", "64KiB,1MiB", "-o", "x.csv")
+    few = ("--layout", "flat", "--params", "1M", "--policy", "lru,fifo")
+    assert flashsim(*sweep, *few)[0] == 0 and Path("x.svg").is_file()
+    sizes = ",".join(f"{millions}M" for millions in range(1, 8))
+    code, out, err = flashsim(*sweep, "--layout", "flat", "--params", sizes, "--policy", "lru,fifo")
+    assert code == 0 and len(out.splitlines()) == 1 + 14 + 1
+    assert "note: no figure: x.csv: 7 corpora, layouts and workloads, 6 fit a picture" in err
+    assert err.endswith("wrote x.csv, x.json\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.json"]  # none of the earlier result
+    code, _, err = flashsim("figures", "policies", "x.csv")
+    assert code == 3 and len(err.splitlines()) == 1
+
+
+def test_policies_under_workloads_have_panels_of_their_own(flashsim, corpus_file):
+    sweep = ("sweep-cache", corpus_file, "--eot", 0, "--tokens", "9k", "--cache", "64KiB,1MiB", "-o", "x.csv")
+    code, _, err = flashsim(*sweep, "--layout", "flat", "--params", "1M", "--policy", "lru,min", "--streams", "1,4")
+    assert code == 0, err
+    drawn = Path("x.svg").read_text()
+    assert "corpus, flat-1M, 1 stream" in drawn and "corpus, flat-1M, 4 streams" in drawn
