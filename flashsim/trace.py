@@ -341,6 +341,15 @@ class _Facts(msgspec.Struct):
     workload: _WorkloadFacts | None = None
 
 
+def refuse_part(path: Path) -> None:
+    """Raise UsageError where ``path`` is neither tokens nor ids, but what :func:`write_trace` puts beside a trace."""
+    for ending, held in ((".counts.npy", "reads of each token"), (".steps.npy", "tokens of each step")):
+        if path.name.endswith(ending):
+            trace = path.with_name(path.name.removesuffix(ending) + ".npy")
+            if facts_beside(trace):
+                raise UsageError(f"{path} holds the {held} of {trace.name}, 0 ids: leave it out, or give {trace.name}")
+
+
 def _counts_path(path: Path) -> Path:
     return path.with_suffix(".counts.npy")
 

@@ -145,12 +145,10 @@ def command(
 
 
 def _open(path: Path):
-    from flashsim.trace import Trace, facts_beside
+    from flashsim.trace import Trace, facts_beside, refuse_part
 
+    refuse_part(path)
     if path.is_file() and not facts_beside(path):
-        if path.name.endswith(".counts.npy"):
-            beside = path.name.replace(".counts.npy", ".npy")
-            raise UsageError(f"{path} holds the reads of each token of {beside}, 0 page ids: leave it out")
         raise UsageError(f"{path} is no trace (0 page ids): make one with `flashsim trace {path}`")
     return Trace.open(path)
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from flashsim.corpora.synth import write_synthetic
 from flashsim.trace import Trace
@@ -93,3 +94,15 @@ def test_the_document_starts_are_not_overwritten(flashsim, corpus_file):
     code, _, err = flashsim("trace", corpus_file, "--documents", "d.npy", "--dtype", "uint16", "-o", "d.npy")
     assert code == 2 and "d.npy is 1 of the files that are read" in err
     assert Path("d.npy").read_bytes() == before and not Path("d.counts.npy").exists()
+
+
+@pytest.mark.parametrize(("part", "held"), [("counts", "reads of each token"), ("steps", "tokens of each step")])
+def test_what_lies_beside_a_trace_is_no_token_file(flashsim, corpus_file, part, held):
+    trace = ("trace", corpus_file, "--params", "1M", "--eot", 0, "--tokens", "9k", "--prefill", 100, "-o", "t.npy")
+    assert flashsim(*trace)[0] == 0
+    for command in (("sweep-cache",), ("curve",), ("corpus", "info"), ("trace",), ("replay", "--engine", "null")):
+        code, out, err = flashsim(*command, f"t.{part}.npy")
+        assert (code, out) == (2, "") and len(err.splitlines()) == 1
+        assert f"error: t.{part}.npy holds the {held} of t.npy, 0 ids: leave it out, or give t.npy" in err
+    Path("t.json").unlink()
+    assert flashsim("corpus", "info", f"t.{part}.npy", "--eot", "none")[0] == 0  # a name is no proof
