@@ -113,6 +113,22 @@ class Sources:
         return made
 
 
+def boundaries(opened: list) -> str:
+    """What ends a document of each source, for people."""
+    from flashsim.trace import Trace
+
+    by_name = {}
+    for source in opened:
+        if isinstance(source, Trace):
+            told = source.facts["source"]
+            by_name[told["name"]] = told.get("boundary", "not known")
+        else:
+            by_name[source.name] = source.boundary
+    if len(set(by_name.values())) == 1:
+        return next(iter(by_name.values()))
+    return "; ".join(f"{name} {boundary}" for name, boundary in by_name.items())
+
+
 _OF_SOME = {"vocab_map", "raw_ids", "ngram_set", "resident"}  # options that the layouts of a sweep need not all take
 
 

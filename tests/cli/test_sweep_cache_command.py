@@ -45,9 +45,10 @@ def test_csv_json_and_figures(flashsim, corpus_file, tmp_path):
 def test_the_printed_table_is_the_csv(flashsim, corpus_file):
     code, out, _ = flashsim("sweep-cache", corpus_file, *SMALL, "--warmup", "10k", "--tokens", "50k", "-o", "x.csv")
     table = pd.read_csv("x.csv")
-    head, *lines, last = out.splitlines()
+    head, *lines, last, boundary = out.splitlines()
     assert code == 0 and head.split() == ["reads/token", "no", "cache", "64", "KiB", "1", "MiB"]
     assert last == "tokens counted: corpus 40,000; lru; after 10,000 tokens of warm-up"
+    assert boundary == "boundary: --eot 0"
     assert len(lines) == 6
     for line, (_, rows) in zip(lines, table.groupby("label", sort=False), strict=True):
         corpus, label, none, *figures = line.split()
@@ -79,7 +80,7 @@ def test_a_synthetic_stream_says_so(flashsim):
     assert flashsim("corpus", "synth", "-o", "made.bin", "--tokens", "3k")[0] == 0
     code, out, _ = flashsim("sweep-cache", "made.bin", "--params", "1M", "--cache", "64KiB", "-o", "x.csv")
     assert code == 0 and pd.read_csv("x.csv")["synthetic"].all()
-    assert all(line.endswith(" SYNTHETIC") for line in out.splitlines()[1:-1])
+    assert all(line.endswith(" SYNTHETIC") for line in out.splitlines()[1:-2])
     assert "(SYNTHETIC)" in Path("x.svg").read_text()
 
 
@@ -264,7 +265,7 @@ def test_a_warm_sweep_goes_on_where_the_cold_start_ended(flashsim, corpus_file, 
     code, out, err = flashsim(*sweep, *warm, "-o", "warm.csv")
     pages = len(np.load("s.npy"))
     assert code == 0 and err == "wrote warm.csv, warm.json, warm.svg, warm.png\n"
-    assert out.splitlines()[-1] == (
+    assert out.splitlines()[-2] == (
         f"tokens counted: corpus 15,000; lru, fifo; cache warm at the start: {pages:,} pages after 40,000 tokens; "
         "after 5,000 tokens of warm-up; fifo: the saved pages read once, oldest first, uncounted"
     )
@@ -281,7 +282,7 @@ def test_a_warm_sweep_goes_on_where_the_cold_start_ended(flashsim, corpus_file, 
     assert f"15,000 tokens; {pages:,} pages cached at the start" in Path("warm.svg").read_text()
     code, out, err = flashsim("sweep-cache", corpus_file, *ONE, "--skip", "39k", "--warm-from", "s.npy", "-o", "l.csv")
     assert code == 0 and err.startswith("note: s.npy has read 1,000 of these 21,000 tokens before\n")
-    assert out.endswith(f"; lru; cache warm at the start: {pages:,} pages after 40,000 tokens\n")
+    assert f"; lru; cache warm at the start: {pages:,} pages after 40,000 tokens\n" in out
     assert f"LRU page cache; {pages:,} pages cached at the start" in Path("l.svg").read_text()
 
 
@@ -458,3 +459,10 @@ def test_parts_in_ram_are_of_the_layouts_that_have_parts(flashsim, corpus_file, 
     assert (code, out) == (2, "") and "--resident: none of the 2 layouts takes it" in err
     code, _, err = flashsim(*sweep, "planar.toml,flat", "--placement", "packed")
     assert code == 2 and "--resident: none of the 2 layouts takes it" in err
+
+
+def test_boundaries_of_several_sources_are_told_apart(flashsim, corpus_file):
+    assert flashsim("corpus", "synth", "-o", "made.bin", "--tokens", "5k")[0] == 0
+    assert flashsim("trace", corpus_file, "--params", "1M", "--eot", 0, "-o", "t.npy")[0] == 0
+    code, out, _ = flashsim("sweep-cache", "made.bin", "t.npy", "--params", "1M", "--cache", "64KiB", "-o", "x.csv")
+    assert code == 0 and out.splitlines()[-1] == "boundary: made eot 0 (made.json); corpus --eot 0"
