@@ -5,15 +5,17 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.figures import drawn
 from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
 from flashsim.errors import UsageError
 
 _KIND = "collisions"  # in the JSON beside the CSV
+_PARAMS = "200M"
 
 
 @click.command()
-@sources(default_params=("200M",))
+@sources(default_params=(_PARAMS,))
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), default="reports/collisions.csv", show_default=True,
     help="CSV to write; .json, .svg and .png go beside it.",
@@ -27,7 +29,6 @@ def command(sources: Sources, output: Path, backend: str) -> None:
     """
     import pandas as pd
 
-    from flashsim.figures.collisions import draw
     from flashsim.files import write_facts, write_text
     from flashsim.studies.cells import cells_of
     from flashsim.studies.collisions import COUNTED_MOST, DRAWN, SEED, check, collisions
@@ -41,6 +42,8 @@ def command(sources: Sources, output: Path, backend: str) -> None:
     opened, layouts = sources.open()
     for layout in layouts:
         check(layout)
+    if not sources.params and not all(layout.spec.fixed for layout in layouts):
+        click.echo(f"note: tables of {_PARAMS} parameters: --params takes others", err=True)
     cells = cells_of(opened, layouts, sources.skip, sources.tokens)
     orders = sorted({order for layout in layouts for order in layout.orders})
     made, heads = [], sum(cell.layout.heads * len(cell.layout.orders) for cell in cells)
@@ -54,7 +57,7 @@ def command(sources: Sources, output: Path, backend: str) -> None:
     write_text(output, table.to_csv(index=False, lineterminator="\n"))
     facts = {"kind": _KIND, "counted_most": COUNTED_MOST, "drawn": DRAWN, "seed": SEED, "backend": backend}
     write_facts(output, facts | {"shared_heads": _shared_heads(made)} | sources.facts(opened, layouts))
-    figures = draw(output) if table["extra_heads"].notna().any() else []
+    figures = drawn("collisions", output)
     _print(table)
     click.echo(f"wrote {', '.join(map(str, [output, output.with_suffix('.json'), *figures]))}", err=True)
 
@@ -68,41 +71,43 @@ def _shared_heads(made) -> list[dict]:
     ]
 
 
+_HEAD = (
+    ("", "", "n-grams", "variance", "foreign,", "share another", "other heads", "neighbours,"),
+    ("", "n", "a row", "/ mean", "%", "head, %", "shared", "of engram's"),
+)
+
+
 def _print(table) -> None:
-    names = [f"{row.corpus} {row.label}" for row in table.itertuples()]
-    width = max(map(len, names))
+    """For each corpus a line for each layout and order; in brackets the closed forms."""
     lines = [
         (
-            "", "order", "n-grams", "a row", "var/mean", "foreign", "another head", "extra heads", "shared",
-            "neighbours", "of engram's",
+            row.label,
+            str(row.order),
+            f"{row.ngrams_per_row:.2f}",
+            f"{row.variance_over_mean:.3f}",
+            f"{row.foreign_share:.1%}".rstrip("%"),
+            _beside(row, "p_another", 3, scale=100),
+            _beside(row, "extra_heads", 4),
+            _beside(row, "neighbours_relative", 4),
         )
-    ]  # fmt: skip
-    for name, row in zip(names, table.itertuples(), strict=True):
-        lines.append(
-            (
-                name,
-                str(row.order),
-                f"{row.ngrams:,}",
-                f"{row.ngrams_per_row:.2f}",
-                f"{row.variance_over_mean:.3f}",
-                f"{row.foreign_share:.1%}",
-                _beside(row, "p_another", "{:.3%}"),
-                _beside(row, "extra_heads", "{:.4f}"),
-                "-" if row.shared_share != row.shared_share else f"{row.shared_share:.1%}",
-                f"{row.neighbours:.1f}",
-                _beside(row, "neighbours_relative", "{:.4f}") + (" SYNTHETIC" if row.synthetic else ""),
-            )
+        for row in table.itertuples()
+    ]
+    widths = [max(map(len, column)) for column in zip(*_HEAD, *lines, strict=True)]
+    for corpus, rows in table.groupby("corpus", sort=False):
+        ngrams = ", ".join(
+            f"{count:,} {order}-grams" for order, count in rows.groupby("order")["ngrams"].first().items()
         )
-    widths = [width, *(max(len(line[column]) for line in lines) for column in range(1, len(lines[0])))]
-    for line in lines:
-        cells = [f"{text:>{size}}" for text, size in zip(line[1:], widths[1:], strict=True)]
-        click.echo("  ".join([f"{line[0]:<{widths[0]}}", *cells]).rstrip())
+        synthetic = " (SYNTHETIC)" if rows["synthetic"].any() else ""
+        click.echo(f"{corpus}{synthetic}: {ngrams} in {rows['tokens'].iloc[0]:,} tokens")
+        for line in (*_HEAD, *(lines[at] for at in rows.index)):
+            cells = [f"{text:>{size}}" for text, size in zip(line[1:], widths[1:], strict=True)]
+            click.echo("  ".join([f"{line[0]:<{widths[0]}}", *cells]).rstrip())
 
 
-def _beside(row, name: str, form: str) -> str:
+def _beside(row, name: str, digits: int, scale: int = 1) -> str:
     """A measured value, the standard error where it has one, and the closed form in brackets."""
-    value, error, closed = (getattr(row, name + ending) for ending in ("", "_error", "_closed"))
+    value, error, closed = (scale * getattr(row, name + ending) for ending in ("", "_error", "_closed"))
     if value != value:
         return "-"
-    spread = f" +- {100 * error:.1g}%" if form.endswith("%}") else f" +- {error:.1g}"
-    return f"{form.format(value)}{spread if error else ''} [{form.format(closed)}]"
+    spread = f" +- {error:.1g}" if error else ""
+    return f"{value:.{digits}f}{spread} [{closed:.{digits}f}]"

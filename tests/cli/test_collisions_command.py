@@ -22,12 +22,16 @@ def test_files_and_lines(flashsim, corpus_file, tmp_path):
     labels = ["flat-1M", "engram-1M", "pagegram-S1-1M", "pagegram-S15-1M"]
     assert table["label"].tolist() == [label for label in labels for _ in range(2)]
     assert table["order"].tolist() == [2, 3] * 4 and (table["tokens"] == 60_000).all()
-    head, *lines = out.splitlines()
-    assert head.split("  ")[-1] == "of engram's"
+    counts, *head = out.splitlines()[:3]
+    lines = out.splitlines()[3:]
+    ngrams = table["ngrams"]
+    assert counts == f"corpus: {ngrams[0]:,} 2-grams, {ngrams[1]:,} 3-grams in 60,000 tokens"
+    assert [line.split()[-1] for line in head] == ["neighbours,", "engram's"]
+    assert max(map(len, out.splitlines())) <= 100
     for line, row in zip(lines, table.itertuples(), strict=True):
-        assert line.startswith(f"corpus {row.label} ") and f"{row.foreign_share:.1%}" in line and "+-" not in line
+        assert line.startswith(f"{row.label} ") and f" {100 * row.foreign_share:.1f} " in line and "+-" not in line
         if row.layout == "flat":
-            assert " 100.0% " in line and line.endswith(" -")
+            assert line.endswith(" -")
         else:
             assert f"{row.extra_heads:.4f} [{row.extra_heads_closed:.4f}]" in line
             assert line.endswith(f"{row.neighbours_relative:.4f} [{row.neighbours_relative_closed:.4f}]")
@@ -43,8 +47,8 @@ def test_drawn_pairs_are_told(flashsim, corpus_file, monkeypatch):
     monkeypatch.setattr(study, "DRAWN", 1000)
     code, out, _ = flashsim("collisions", corpus_file, *SMALL, "--layout", "pagegram", "-o", "x.csv")
     assert code == 0
-    for line, row in zip(out.splitlines()[1:], pd.read_csv("x.csv").itertuples(), strict=True):
-        assert f"{row.p_another:.3%} +- {100 * row.p_another_error:.1g}% [86.652%]" in line
+    for line, row in zip(out.splitlines()[3:], pd.read_csv("x.csv").itertuples(), strict=True):
+        assert f"{100 * row.p_another:.3f} +- {100 * row.p_another_error:.1g} [86.652]" in line
         assert f"{row.extra_heads:.4f} +- {row.extra_heads_error:.1g} [1.7500]" in line and line.count("+-") == 3
     facts = json.loads(Path("x.json").read_text())
     assert not any(held["exact"] for held in facts["shared_heads"]) and facts["counted_most"] == 0
@@ -56,7 +60,10 @@ def test_back_ends_and_sources(flashsim, corpus_file):
     assert flashsim("corpus", "synth", "-o", "made.bin", "--tokens", "20k")[0] == 0
     one = (*SMALL[:4], "--layout", "engram", "--orders", "1,3", "--skip", 500, "--tokens", "9k")
     code, out, _ = flashsim("collisions", corpus_file, "made.bin", *one, "-o", "x.csv")
-    assert code == 0 and [line.endswith("SYNTHETIC") for line in out.splitlines()] == [False] * 3 + [True] * 2
+    assert code == 0 and [line.split(":")[0] for line in out.splitlines() if ":" in line] == [
+        "corpus",
+        "made (SYNTHETIC)",
+    ]
     assert flashsim("collisions", "made.bin", *one, "--backend", "numba", "-o", "y.csv")[0] == 0
     both, alone = pd.read_csv("x.csv"), pd.read_csv("y.csv")
     assert both["order"].tolist() == [1, 3, 1, 3] and both.tail(2).reset_index(drop=True).equals(alone)
@@ -64,10 +71,20 @@ def test_back_ends_and_sources(flashsim, corpus_file):
 
 def test_nothing_to_draw(flashsim, corpus_file, tmp_path):
     code, _, err = flashsim("collisions", corpus_file, *SMALL, "--layout", "flat", "-o", "x.csv")
-    assert (code, err) == (0, "wrote x.csv, x.json\n")
+    assert code == 0 and err == (
+        "note: no figure: x.csv: 2 rows, in none of which n-grams collide in buckets: 0 S to draw against\n"
+        "wrote x.csv, x.json\n"
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.json"]
     code, _, err = flashsim("figures", "collisions", "x.csv")
     assert code == 3 and "2 rows, in none of which" in err
+
+
+def test_the_size_that_nobody_asked_for_is_told(flashsim, corpus_file):
+    run = ("collisions", corpus_file, *SMALL[2:], "--tokens", "2k", "-o", "x.csv", "--layout")
+    assert "note: tables of 200M parameters: --params takes others\n" in flashsim(*run, "pagegram")[2]
+    assert "200M" not in flashsim(*run, "pagegram", "--params", "1M")[2]
+    assert "200M" not in flashsim(*run, "gemma-3n")[2]  # has the rows it was published with
 
 
 @pytest.mark.parametrize(("arguments", "code", "message"), [

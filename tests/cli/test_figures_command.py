@@ -25,7 +25,7 @@ def test_every_kind_is_drawn_again_and_refuses_the_others(flashsim, corpus_file)
         "curve": ["curve", *common, "-o", "curve.csv"],
         "cold-start": ["cold-start", *common, "--cache", "1MiB", "--window", "5k", "-o", "cold-start.csv"],
         "hot-set": ["hot-set", *common, "-o", "hot-set.csv"],
-        "collisions": ["collisions", *common, "-o", "collisions.csv"],
+        "collisions": ["collisions", *common, "--layout", "pagegram", "-o", "collisions.csv"],
     }
     for name, command in made.items():
         code, _, err = flashsim(*command)
@@ -49,7 +49,7 @@ def test_a_result_that_fits_no_picture_is_whole_without_one(flashsim, corpus_fil
     assert flashsim(*sweep, *few)[0] == 0 and Path("x.svg").is_file()
     sizes = ",".join(f"{millions}M" for millions in range(1, 8))
     code, out, err = flashsim(*sweep, "--layout", "flat", "--params", sizes, "--policy", "lru,fifo")
-    assert code == 0 and len(out.splitlines()) == 1 + 14 + 1
+    assert code == 0 and len(out.splitlines()) == 1 + 14 + 2
     assert "note: no figure: x.csv: 7 corpora, layouts and workloads, 6 fit a picture" in err
     assert err.endswith("wrote x.csv, x.json\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.csv", "x.json"]  # none of the earlier result

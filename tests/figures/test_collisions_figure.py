@@ -48,6 +48,13 @@ def test_what_it_says(csv, rows):
     assert "SYNTHETIC" not in texts(draw(csv)[0])
 
 
+def test_one_S_lies_on_a_whole_line(csv, rows):
+    """The axis and the closed form reach from 1 to 64, whatever was measured."""
+    rows[rows["S"] == 4].to_csv(csv, index=False)
+    shown = texts(draw(csv)[0])
+    assert all(shown.count(f"| {S} |") == 3 for S in (4, 16, 64))
+
+
 def test_the_picture_is_the_csv(csv, rows, tmp_path):
     before = draw(csv)[0].read_bytes()
     assert draw(csv, tmp_path / "b")[0].read_bytes() == before
@@ -62,6 +69,7 @@ def test_the_picture_is_the_csv(csv, rows, tmp_path):
 def test_what_cannot_be_drawn(csv, rows):
     for table, message in (
         (rows[rows["layout"] == "flat"], "2 rows, in none of which"),
+        (rows[rows["layout"] == "engram"], "2 rows, in none of which"),
         (rows.drop(columns="extra_heads_closed"), "without extra_heads_closed: give the CSV of a `collisions` run"),
         (rows.assign(p_another=-1.0), "row 1 has p_another -1.0"),
         (rows.assign(heads=float("nan")), "row 1 has heads nan"),
