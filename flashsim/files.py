@@ -1,5 +1,7 @@
 """Files that flashsim writes: all-or-nothing replacement, ``.npy`` written in pieces, and the facts beside a result."""
 
+import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -48,9 +50,21 @@ def _temporary_beside(target: Path) -> tuple[int, str]:
         if target.exists() and not target.is_file():
             raise UsageError(f"{target} is 1 device or pipe, which would be replaced: give the name of a file")
         target.parent.mkdir(parents=True, exist_ok=True)
-        return tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        _remove_leftovers(target)
+        made = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(made[0], fcntl.LOCK_EX)
+        return made
     except OSError as error:
         raise UsageError(f"cannot write {target}: {error.strerror} (errno {error.errno}); choose another -o") from None
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove the temporary files of ``target`` that nobody holds: runs that were killed left them."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.????????.tmp"):
+        with suppress(OSError), open(left, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
 
 
 def refuse_inputs(outputs: Iterable[str | os.PathLike], inputs: Iterable[str | os.PathLike | None]) -> None:

@@ -177,3 +177,19 @@ def test_inputs_are_not_outputs(tmp_path):
     refuse_inputs([tmp_path / "new"], [tmp_path / "a", None, tmp_path / "missing"])
     with pytest.raises(UsageError, match="is 1 of the files that are read"):
         refuse_inputs([tmp_path / "b"], [tmp_path / "a"])
+
+
+def test_what_a_killed_run_left_goes_when_the_file_is_written_next(tmp_path):
+    left = tmp_path / ".a[1].svg.abc_1234.tmp"
+    others = [tmp_path / name for name in (".b.svg.abc_1234.tmp", ".a[1].svg.tmp", "a[1].svg.abc_1234.tmp")]
+    for path in (left, *others):
+        path.touch()
+    write_text(tmp_path / "a[1].svg", "new")
+    assert not left.exists() and all(path.exists() for path in others)
+
+
+def test_a_file_that_is_being_written_is_not_what_a_killed_run_left(tmp_path):
+    with replacing(tmp_path / "a") as file:
+        write_text(tmp_path / "a", "other")
+        file.write(b"mine")
+    assert (tmp_path / "a").read_bytes() == b"mine" and everything_in(tmp_path) == ["a"]
