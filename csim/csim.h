@@ -332,7 +332,7 @@ struct fs_replay_plan {
 };
 
 struct fs_histogram {
-    uint64_t bins[1856];
+    uint64_t bins[FS_HISTOGRAM_BINS];
     uint64_t count, sum, max; /* sum and max in ns */
 };
 

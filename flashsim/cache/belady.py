@@ -13,13 +13,12 @@ from collections.abc import Callable
 import numpy as np
 
 from flashsim.errors import UsageError
-from flashsim.kernels.state import PolicyState
+from flashsim.kernels.state import NEVER, PolicyState
 
 NAME, KERNEL = "min", "min_run"
 OFFLINE = True  # needs the whole trace first: its kernel runs over next uses, not over pages
 
-NEVER = 2**32 - 1
-REFERENCES_MAX = 2**32 - 2
+REFERENCES_MAX = NEVER - 1
 
 
 class NextUses:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from flashsim.errors import UsageError
+from flashsim.kernels.drive import MAX_READS
 
-READS_MAX = 4096  # in flight at a time: what an engine has room for
 GROUPS_MAX = 2**31 - 1  # as many as it takes
 
 
@@ -113,10 +113,10 @@ def limits(mode: str, unit: str, in_flight: int) -> tuple[int, int]:
     stream: D reads of however many tokens, or D tokens. decode: D reads of one token, or D tokens side by side, each
     of which waits for all of its reads. prefill: D reads of one chunk. Raises UsageError for what makes no sense.
     """
-    if not 1 <= in_flight <= READS_MAX:
-        raise UsageError(f"--in-flight {in_flight}: take 1 to {READS_MAX}")
+    if not 1 <= in_flight <= MAX_READS:
+        raise UsageError(f"--in-flight {in_flight}: take 1 to {MAX_READS}")
     if unit == "reads":
         return in_flight, GROUPS_MAX if mode == "stream" else 1
     if MODES[mode].chunked:
         raise UsageError(f"--mode {mode} sends {in_flight} reads of 1 chunk at a time: take --in-flight-unit reads")
-    return READS_MAX, in_flight
+    return MAX_READS, in_flight

@@ -11,12 +11,12 @@ import numpy as np
 from flashsim.errors import UsageError
 from flashsim.interop.exchange import Accesses, Export, Progress
 from flashsim.kernels import backend
+from flashsim.kernels.state import NEVER
 from flashsim.tokens.source import Source
 
 NAME, SUFFIXES = "oracleGeneral", (".oracleGeneral", ".oracleGeneral.bin")
 RECORD = np.dtype([("time", "<u4"), ("object", "<u8"), ("size", "<u4"), ("next", "<i8")])
-REFERENCES_MAX = 2**32 - 2  # of the kernel, and of the time
-_NEVER = 2**32 - 1  # from the kernel
+REFERENCES_MAX = NEVER - 1  # of the kernel, and of the time
 _STEP = 1 << 20  # records written or read at a time
 
 
@@ -28,13 +28,13 @@ def write(file: BinaryIO, export: Export, progress: Progress) -> None:
         records = np.empty(len(ids), RECORD)
         records["time"] = np.arange(at, at + len(ids))
         records["object"], records["size"] = ids.astype(np.uint64) + np.uint64(1), 1
-        records["next"] = np.where(uses == _NEVER, -1, uses.astype(np.int64) + 1)
+        records["next"] = np.where(uses == NEVER, -1, uses.astype(np.int64) + 1)
         file.write(records.tobytes())
         progress(len(ids))
 
 
 def next_uses(pages: np.ndarray, below: int) -> np.ndarray:
-    """uint32, for each reference the position, from 0, of its page's next one; 2^32 - 1 where there is none."""
+    """uint32, for each reference the position, from 0, of its page's next one; NEVER where there is none."""
     if len(pages) > REFERENCES_MAX:
         raise UsageError(f"{len(pages)} references are over {REFERENCES_MAX}, which oracleGeneral can time: --tokens")
     last, uses = np.zeros(below, np.uint32), np.empty(len(pages), np.uint32)

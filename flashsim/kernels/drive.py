@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-MAX_READS = 4096  # in flight, FS_REPLAY_READS
+# not from the compiled part, which the numba kernels do without
+MAX_READS = 4096  # FS_REPLAY_READS: in flight at a time, in a replay too
 BINS = 1856  # FS_HISTOGRAM_BINS
 TIME_MAX = 1 << 46  # ns
 NS_MAX = 2**31 - 1  # of one station

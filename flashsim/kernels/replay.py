@@ -10,10 +10,9 @@ import numpy as np
 from flashsim.errors import DataError, UsageError
 from flashsim.kernels import stamps
 from flashsim.kernels.c.binding import ffi, lib, pointer
+from flashsim.kernels.drive import BINS, MAX_READS
 
-MAX_READS = lib.FS_REPLAY_READS
 SLICE_NS = lib.FS_REPLAY_SLICE
-BINS = lib.FS_HISTOGRAM_BINS
 NOTES = {
     lib.FS_NOTE_WORKERS: "fewer threads than reads asked for in flight",
     lib.FS_NOTE_BUFFERS: "buffers not registered (see ulimit -l)",

@@ -6,6 +6,7 @@ import numpy as np
 
 REGISTERS = 32
 GONE = 2**32 - 1  # FS_GONE of csim/policy.h
+NEVER = 2**32 - 1  # of csim/belady.c: the next use of a page that is not used again
 
 
 def lru_slots(pages: int) -> int:

@@ -13,8 +13,9 @@ import numpy as np
 
 from flashsim.device.model import Drive, simulate
 from flashsim.device.relaxed import Relaxed
-from flashsim.device.workload import READS_MAX, Groups
+from flashsim.device.workload import Groups
 from flashsim.errors import UsageError
+from flashsim.kernels.drive import MAX_READS
 from flashsim.layouts import Layout
 from flashsim.studies.demand import Demand, Warm, counted_tokens
 from flashsim.tokens.stream import TokenStream
@@ -47,7 +48,7 @@ class Wishes:
 
     def check(self, layout: Layout) -> None:
         """Raise UsageError where this cannot be planned."""
-        for name, value, most in (("--in-flight", self.in_flight, READS_MAX), ("--streams", self.streams, 2**16)):
+        for name, value, most in (("--in-flight", self.in_flight, MAX_READS), ("--streams", self.streams, 2**16)):
             if not 1 <= value <= most:
                 raise UsageError(f"{name} {value}: take 1 to {most}")
         if self.compute_us is not None and not 0 < self.compute_us < 1e9:
@@ -186,7 +187,7 @@ def plan(
             add(f"{times} x the cache", layout, demand, index, wishes.cache_bytes * times)
         add("half the latency", layout, demand, 0, wishes.cache_bytes, drive=Relaxed(latency=0.5).of(drive))
         add("2 x the drive's reads/s", layout, demand, 0, wishes.cache_bytes, drive=Relaxed(rate=2).of(drive))
-        deeper = min(2 * wishes.in_flight, READS_MAX)
+        deeper = min(2 * wishes.in_flight, MAX_READS)
         add("2 x in flight", layout, demand, 0, wishes.cache_bytes, in_flight=deeper)
         add(TWO_DRIVES, layout, demand, 0, wishes.cache_bytes, drives=2)
         if workload == Workload(1) and wishes.compute_us and wishes.layers:

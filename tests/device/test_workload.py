@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flashsim.device.workload import GROUPS_MAX, MODES, READS_MAX, Groups, by_chunk, by_token, joined, limits
+from flashsim.device.workload import GROUPS_MAX, MAX_READS, MODES, Groups, by_chunk, by_token, joined, limits
 from flashsim.errors import UsageError
 
 TOKENS = st.lists(st.lists(st.integers(0, 12), max_size=5), max_size=40)  # the pages of each token
@@ -76,11 +76,11 @@ def test_lookups_of_a_group_that_is_not_complete(tokens, size, reads):
 
 def test_limits_in_flight():
     assert limits("stream", "reads", 64) == (64, GROUPS_MAX)
-    assert limits("stream", "lookups", 64) == (READS_MAX, 64) == limits("decode", "lookups", 64)
+    assert limits("stream", "lookups", 64) == (MAX_READS, 64) == limits("decode", "lookups", 64)
     assert limits("decode", "reads", 64) == limits("prefill", "reads", 64) == (64, 1)
     for mode in MODES:
-        assert limits(mode, "reads", READS_MAX)[0] == READS_MAX
-        for wrong in (0, -1, READS_MAX + 1):
+        assert limits(mode, "reads", MAX_READS)[0] == MAX_READS
+        for wrong in (0, -1, MAX_READS + 1):
             with pytest.raises(UsageError, match=f"{wrong}: take 1 to 4096"):
                 limits(mode, "reads", wrong)
     with pytest.raises(UsageError, match="--in-flight-unit reads"):

@@ -48,3 +48,14 @@ def test_a_trace_of_another_type_is_refused(name, kernel, bad):
     }[kernel]
     with pytest.raises(TypeError):
         run()
+
+
+def test_numbers_that_numba_needs_too_are_those_of_the_header():
+    from flashsim.kernels import drive, plan, stamps
+    from flashsim.kernels.c.binding import lib
+
+    assert (drive.MAX_READS, drive.BINS) == (lib.FS_REPLAY_READS, lib.FS_HISTOGRAM_BINS)
+    assert (plan.WHOLE, plan.HEADS, plan.BUCKET) == (lib.FS_WHOLE, lib.FS_HEADS, lib.FS_BUCKET)
+    assert (plan.XOR, plan.SUM, plan.FILLER, plan.RESERVED) == (lib.FS_XOR, lib.FS_SUM, lib.FS_FILLER, lib.FS_RESERVED)
+    assert (plan.PLACE_COLUMNS, plan.PLACE_REGIONS) == (lib.FS_PLACE_COLUMNS, lib.FS_PLACE_REGIONS)
+    assert (stamps.STAMP_BYTES, stamps.OTHER_PAGE) == (lib.FS_STAMP_BYTES, lib.FS_STAMP_OTHER_PAGE)

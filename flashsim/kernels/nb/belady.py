@@ -4,9 +4,8 @@ import numpy as np
 from numba import njit
 
 from flashsim.kernels.nb.bits import AHEAD, leading_zeros, prefetch
-from flashsim.kernels.state import PolicyState
+from flashsim.kernels.state import NEVER, PolicyState
 
-_NEVER = 2**32 - 1
 _AHEAD_LINK = 24
 _ONE, _63 = np.uint64(1), np.uint64(63)
 
@@ -26,14 +25,14 @@ def _next_use(trace, last, uses, first):
         if before:
             uses[before - 1] = first + t
         last[x] = first + t + 1
-        uses[first + t] = _NEVER
+        uses[first + t] = NEVER
     return len(trace)
 
 
 def next_use(trace: np.ndarray, last: np.ndarray, uses: np.ndarray, first: int) -> None:
     """See :func:`flashsim.kernels.c.next_use`."""
-    if first + len(trace) > min(len(uses), _NEVER - 1):
-        raise ValueError(f"room for {min(len(uses), _NEVER - 1)} of {first + len(trace)} references")
+    if first + len(trace) > min(len(uses), NEVER - 1):
+        raise ValueError(f"room for {min(len(uses), NEVER - 1)} of {first + len(trace)} references")
     taken = _next_use(trace, last, uses, first)
     if taken < len(trace):
         raise ValueError(f"page id {trace[taken]}: ids must be below {len(last)}")
@@ -75,7 +74,7 @@ def _min_run(capacity, marks, base, top, reg, uses, missed):
     t = 0
     while t < len(uses):
         now, use, ahead = begin + t, np.int64(uses[t]), np.int64(uses[min(t + AHEAD, end)])
-        if now >= references or use <= now or (use >= references and use != _NEVER):
+        if now >= references or use <= now or (use >= references and use != NEVER):
             break
         prefetch(marks, (ahead if ahead < references else 0) >> 6)
         miss = not (marks[now >> 6] >> (np.uint64(now) & _63)) & _ONE
@@ -87,7 +86,7 @@ def _min_run(capacity, marks, base, top, reg, uses, missed):
             never -= 1
         else:
             _clear(marks, base, top, _highest(marks, base, top))
-        if use == _NEVER:
+        if use == NEVER:
             never += 1
         else:
             _set(marks, base, top, use)
