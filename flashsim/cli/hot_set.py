@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
 from flashsim.units import format_bytes
 
@@ -29,7 +30,6 @@ def command(sources: Sources, unit: str, save_state: Path | None, output: Path, 
     would; then the same by order of n-gram.
     """
     import pandas as pd
-    from tqdm import tqdm
 
     from flashsim.figures.hot_set import draw
     from flashsim.files import write_facts, write_text
@@ -45,7 +45,10 @@ def command(sources: Sources, unit: str, save_state: Path | None, output: Path, 
     if save_state:
         cache_state.check_state_path(save_state, cells, output)
     tables, facts = [], {"kind": _KIND, "unit": unit, "backend": backend} | sources.facts(opened, layouts)
-    with tqdm(total=sum(cell.tokens for cell in cells), unit=" tokens", unit_scale=True, disable=None) as bar:
+    with Progress(
+        sum(cell.tokens for cell in cells), "tokens",
+        kept=lambda: f"{len(tables)} of {len(cells)} cells are kept in {output}: run it again for all",
+    ) as bar:  # fmt: skip
         for cell in cells:
             made = hot_set(cell, backend=backend, progress=bar.update)
             tables.append(made.table())
