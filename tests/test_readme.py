@@ -7,17 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from console import commands_of, run_all
 
 from flashsim.corpora.synth import synthesise
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-COMMANDS = [
-    line[2:]
-    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-    for line in block.splitlines()
-    if line.startswith("$ ")
-]
+COMMANDS = commands_of(README)
 
 
 @pytest.fixture
@@ -37,14 +33,6 @@ def newcomer(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def buffered() -> list[str]:
-    """What a replay here needs where the file system has no direct I/O."""
-    from flashsim.device.target import Target
-
-    with Target.open("tokens.bin") as target:
-        return ["--buffered"] if target.direct.refusal else []
-
-
 def test_commands_of_the_readme(newcomer, flashsim, monkeypatch):
     monkeypatch.chdir(newcomer)
     assert len(COMMANDS) > 12
@@ -53,16 +41,7 @@ def test_commands_of_the_readme(newcomer, flashsim, monkeypatch):
     for command in makes:
         dry = subprocess.run([*shlex.split(command), "-n", "-C", ROOT], capture_output=True, text=True)
         assert dry.returncode == 0, dry.stderr
-    for command in COMMANDS:
-        if command in makes:
-            continue
-        program, *arguments = shlex.split(command)
-        assert program == "flashsim"
-        if "--target" in arguments or arguments[:2] == ["replay", "check"]:
-            arguments += buffered()
-        code, out, err = flashsim(*arguments)
-        assert code == 0, (command, err)
-        assert out.strip(), command
+    run_all([command for command in COMMANDS if command not in makes], flashsim)
     assert flashsim("sweep-cache")[0] == 0  # what `make demo` calls
     for made in ("traces/tokens.pagegram-S4-20B.npy", "reports/cache_sweep.svg", "reports/warm.csv", "synth.bin",
                  "reports/replay.svg", "reports/model.svg"):  # fmt: skip
