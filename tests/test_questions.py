@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from console import commands_of, run_all
 
 from flashsim.corpora.synth import synthesise
+from flashsim.kernels.replay import engine_error
 
 PAGE = (Path(__file__).parents[1] / "docs/questions.md").read_text()
 CUTS = (
@@ -21,7 +21,7 @@ CUTS = (
 @pytest.fixture
 def asker(tmp_path, monkeypatch) -> Path:
     """A folder with tokens.bin, whose JSON says where documents end, and the files that the page makes of it."""
-    ids, _ = synthesise(100_000, seed=5, documents_mean=200)
+    ids, _ = synthesise(40_000, seed=5, documents_mean=100)
     ids.tofile(tmp_path / "tokens.bin")
     (tmp_path / "tokens.json").write_text('{"eot": 0, "vocabulary": 65536}')
     monkeypatch.chdir(tmp_path)
@@ -36,6 +36,8 @@ def test_commands_of_the_questions(asker, flashsim, monkeypatch):
     for pattern, small in CUTS:
         assert any(re.search(pattern, command) for command in commands), pattern
         commands = [re.sub(pattern, small, command) for command in commands]
+    if engine_error("io_uring"):  # a container may forbid it
+        commands = [command.replace("--engine io_uring", "--engine threads") for command in commands]
     run_all(commands, flashsim)
     (golden,) = Path("traces").glob("golden.*.txt")
     rows = golden.read_text().split()
