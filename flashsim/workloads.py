@@ -214,7 +214,7 @@ class _Weaver:
         """(ids, counts) of the tokens in ``order``."""
         sizes = counts if order is None else counts[order]
         by_step = np.add.reduceat(sizes, np.append(0, step_ends[:-1]), dtype=np.int64)
-        slots = 1 << int(2 * by_step.max() + 1).bit_length()
+        slots = 2 << int(by_step.max()).bit_length()
         if slots > len(self._seen) or self._stamp + len(step_ends) > 2**32 - 2:
             self._seen, self._stamp = np.zeros(max(slots, len(self._seen)), np.uint64), 1
         out, each = np.empty(int(by_step.sum()), np.uint32), np.empty(len(sizes), np.uint16)

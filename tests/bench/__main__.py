@@ -25,6 +25,7 @@ from tests.bench.drive import drive
 from tests.bench.measure import interleaved, machine
 from tests.bench.model import model
 from tests.bench.replay import replay
+from tests.bench.workloads import workloads
 
 
 def lru(stream, tokens: int, rounds: int) -> None:
@@ -167,6 +168,7 @@ def _trace(stream, tokens: int) -> tuple:
 
 BENCHMARKS = {
     "addresses": addresses, "lru": lru, "curve": curve, "policies": policies, "stamps": stamps, "drive": drive,
+    "workloads": workloads,
 }  # fmt: skip
 
 
