@@ -63,9 +63,9 @@ def command(
 ) -> None:  # fmt: skip
     """Say what a layout asks of a drive on the tokens of CORPUS, what binds, and what each next step would buy.
 
-    Reads are exact: the last quarter of the tokens (1 M at most) is counted for one stream, --streams and prefill, the
-    rest warms the cache before. Tokens/s are what a model of the drive makes of them: the drive's ceiling, whatever the
-    model's own arithmetic takes.
+    Reads are exact: the last quarter of the tokens (500,000 at most) is counted for one stream, --streams and prefill,
+    the rest warms the cache before. Tokens/s are what a model of the drive makes of them: the drive's ceiling, whatever
+    the model's own arithmetic takes.
     """
     from flashsim.cli.plan_print import told
     from flashsim.figures.plan import draw

@@ -16,6 +16,7 @@ _NEEDED = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "workload", "policy", "cache_bytes", "tokens",
     "reads", "reads_per_token", "warm_pages", "warmup_tokens", "pinned_pages",
 )  # fmt: skip
+_WHOSE_MOST = 60  # characters beside a level
 
 
 def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
@@ -100,8 +101,9 @@ def _no_cache_levels(axes, table, names: list[str]) -> None:
     for level, who in sorted(levels.items()):
         axes.axhline(level, color=COLOURS[names.index(who[0]) % len(COLOURS)], linewidth=1, linestyle=(0, (1, 2)))
         if not written or level > written[-1] * 1.15:
+            whose = ", ".join(who) if len(", ".join(who)) < _WHOSE_MOST else f"{len(who)} lines"
             axes.annotate(
-                f"no cache: {level:.1f} ({', '.join(who)})",
+                f"no cache: {level:.1f} ({whose})",
                 (0, level),
                 xycoords=("axes fraction", "data"),
                 xytext=(4, 3),
@@ -109,8 +111,14 @@ def _no_cache_levels(axes, table, names: list[str]) -> None:
                 fontsize=8,
                 color="#444444",
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8},
-            )
+            ).set_in_layout(False)  # or it would push the axes together
             written.append(level)
+
+
+def _params(count: int) -> str:
+    """Round sizes as they are typed, those of published tables to three digits."""
+    exact = format_count(count)
+    return exact if len(exact) < 7 else f"{count / 1e9:.3g}B"
 
 
 def _legend(made, names: list[str], sizes: list[int], corpora: list[str]) -> None:
@@ -124,7 +132,7 @@ def _legend(made, names: list[str], sizes: list[int], corpora: list[str]) -> Non
         for index, name in enumerate(names)
     ]  # fmt: skip
     handles += [
-        Line2D([], [], color="#666666", linestyle="", marker=marker, label=f"{format_count(size)} parameters")
+        Line2D([], [], color="#666666", linestyle="", marker=marker, label=f"{_params(size)} parameters")
         for size, marker in zip(sizes, cycle(MARKERS))
     ]
     if len(corpora) > 1:

@@ -132,7 +132,7 @@ def plan(
     backend: str = "c",
     progress: Callable[[int], None] = lambda tokens: None,
 ) -> Plan:
-    """The :class:`Plan` of tokens [begin, end): the last of them are counted (a quarter, 1 M at most), those before
+    """The :class:`Plan` of tokens [begin, end): the last of them are counted (a quarter, 500,000 at most), those before
     warm the cache. ``progress`` is told the tokens done, of :func:`work`. Raises UsageError for a template of a drive,
     or where the text is too short."""
     wishes.check(layout)

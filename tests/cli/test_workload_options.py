@@ -28,9 +28,18 @@ def test_a_sweep_of_workloads(flashsim, corpus_file):
     one, text = table[table["workload"] == "1 stream"], pd.read_csv("p.csv")
     assert set(text["workload"]) == {"plain"} and (text["references"] == text["reads"]).all()
     assert one["misses"].tolist() == text["misses"].tolist()  # what a token reads twice hits the second time
-    assert "8 streams" in Path("s.svg").read_text()
+    assert "engram, 8 streams" in Path("s.svg").read_text()
     code, out, err = flashsim("figures", "fig4a", "s.csv")
     assert code == 0, err
+
+
+@pytest.mark.filterwarnings("error::UserWarning")  # matplotlib's, where there is no room
+def test_names_beside_a_level_leave_room_for_the_picture(flashsim, corpus_file):
+    code, _, err = flashsim(
+        "sweep-cache", corpus_file, *COMMON, "--params", "2B", "--streams", "1,2,3,4", "--cache", "64KiB", "-o", "s.csv"
+    )
+    assert code == 0, err
+    assert "(4 lines)" in Path("s.svg").read_text()
 
 
 def test_a_sweep_goes_on_where_it_was(flashsim, corpus_file, monkeypatch):
