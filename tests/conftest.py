@@ -1,6 +1,7 @@
 """Shared fixtures. A corpus here is a small synthetic token file, made once a session."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ from click.testing import CliRunner
 
 from flashsim.corpora.synth import synthesise
 from flashsim.tokens.stream import TokenStream
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 
 
 @pytest.fixture(scope="session")
