@@ -325,6 +325,8 @@ class _SourceFacts(msgspec.Struct):
 
 class _WorkloadFacts(msgspec.Struct):
     label: str
+    references: int
+    wasted_reads: int
 
 
 class _Facts(msgspec.Struct):
@@ -333,6 +335,7 @@ class _Facts(msgspec.Struct):
     ids: Annotated[int, msgspec.Meta(ge=0)]
     ids_below: Annotated[int, msgspec.Meta(ge=1, le=2**32)]
     tokens: Annotated[int, msgspec.Meta(ge=1)]
+    lookups: Annotated[int, msgspec.Meta(ge=0)]
     unit: Literal["page", "row"]
     unit_bytes: Annotated[int, msgspec.Meta(ge=1)]
     reads_per_token: Annotated[int, msgspec.Meta(ge=0)] | None

@@ -97,21 +97,23 @@ def capacities_of(cell: Cell, sizes: Sequence[int], entry_bytes: int = 0, pin_by
 class Counted:
     """tokens; lookups: tokens that read anything; reads: page references, which with no cache all go to flash; steps of
     the workload, or tokens; references: reads before the tokens of a step shared them; wasted: reads of wrong drafts.
-    counts: of a piece of a token stream, integers, the ids that each token brought; ends: where its steps end, in
-    tokens, None = each token is one; both valid until the next piece."""
+    What a part of a stored workload does not tell is None. counts: of a piece of a token stream, integers, the ids that
+    each token brought; ends: where its steps end, in tokens, None = each token is one; both valid until the next
+    piece."""
 
     tokens: int = 0
-    lookups: int = 0
+    lookups: int | None = 0
     reads: int = 0
     steps: int = 0
-    references: int = 0
-    wasted: int = 0
+    references: int | None = 0
+    wasted: int | None = 0
     counts: np.ndarray | None = None
     ends: np.ndarray | None = None
 
     def __add__(self, other: "Counted") -> "Counted":
         names = ("tokens", "lookups", "reads", "steps", "references", "wasted")
-        return Counted(*(getattr(self, name) + getattr(other, name) for name in names))
+        pairs = ((getattr(self, name), getattr(other, name)) for name in names)
+        return Counted(*(None if None in pair else sum(pair) for pair in pairs))
 
 
 def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.ndarray, Counted]]:
@@ -137,9 +139,6 @@ def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.
         return
     trace = cell.source
     at, end = trace.reads_before(first), trace.reads_before(last)
-    tokens, lookups = last - first, last - first
-    if trace.counts is not None:
-        lookups = int(np.count_nonzero(trace.counts[first:last]))
     for begin in range(at, max(end, at + 1), _TRACE_STEP):  # at least 1 piece, for the tokens that read nothing
         ids = np.ascontiguousarray(trace.ids[begin : min(begin + _TRACE_STEP, end)])
         if ids.max(initial=0) >= cell.ids_below:
@@ -149,8 +148,21 @@ def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.
                 "trace it again"
             )
         # tokens are counted with the last piece: where a piece ends, a token may be cut in two
-        ended = (tokens, lookups, tokens) if begin + _TRACE_STEP >= end else (0, 0, 0)
-        yield ids, Counted(*ended[:2], len(ids), ended[2], len(ids))
+        yield ids, _stored(trace, first, last) if begin + _TRACE_STEP >= end else Counted()
+
+
+def _stored(trace: Trace, first: int, last: int) -> Counted:
+    """The counts of tokens [first, last) of a trace."""
+    tokens, reads = last - first, trace.reads_before(last) - trace.reads_before(first)
+    if trace.steps is None:
+        lookups = tokens if trace.counts is None else int(np.count_nonzero(trace.counts[first:last]))
+        return Counted(tokens, lookups, reads, tokens, reads)
+    ends = np.cumsum(trace.steps, dtype=np.int64)
+    steps = int(np.searchsorted(ends, last, side="right") - np.searchsorted(ends, first, side="right"))
+    if tokens < len(trace):  # a token that reads nothing may share what another read
+        return Counted(tokens, None, reads, steps, None, None)
+    shared = trace.facts["workload"]
+    return Counted(tokens, trace.facts["lookups"], reads, steps, shared["references"], shared["wasted_reads"])
 
 
 def unit_bytes(cell: Cell) -> int:
