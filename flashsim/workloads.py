@@ -15,12 +15,13 @@ from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
 from flashsim.kernels.nb.schedule import feed, schedule
 from flashsim.layouts import Layout
+from flashsim.layouts.addressing import Hashing
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
 from flashsim.trace import pieces
 
 PLAIN = "plain"  # no workload: the text as it stands, no token sharing reads with another
 STREAMS_MAX, CHUNK_MAX, DRAFT_MAX = 1 << 16, 1 << 20, 64
-_BLOCK_TOKENS = 1 << 18  # handed out at a time, or as many as a step has
+_BLOCK_IDS = 1 << 22  # handed out at a time, or those of a step: arrays of them are reused, larger ones mapped anew
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class Workload:
 
     def _in_order(self, stream, layout, unit, begin, end, first, backend) -> Iterator["Steps | int"]:
         each = self.prefill if not self.streams else 1
-        size = -(-CHUNK_TOKENS // each) * each
+        size = -(-_block(layout.addressing(unit, backend)) // each) * each
         skipped, weaver = first // size * size, _Weaver(backend)
         if skipped:
             yield skipped
@@ -139,7 +140,7 @@ class Workload:
         context = hashing.context + 1  # so that a place where a segment begins is no document's start to any n-gram
         documents = _documents(stream, layout, self.streams, begin, end, context)
         slots, cursor = np.zeros((self.streams, 4), np.int64), np.zeros(2, np.int64)
-        room = max(_BLOCK_TOKENS, self.streams * (1 + self.draft), self.prefill)
+        room = max(_block(hashing), self.streams * (1 + self.draft), self.prefill)
         segments, step_ends = np.empty((room, 4), np.int64), np.empty(room, np.int64)
         of, place, wasted = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, bool)
         handed = 0
@@ -170,6 +171,11 @@ class Workload:
                 np.add.reduceat(counts * wasted[:count], true, dtype=np.int64),
                 np.searchsorted(true, step_ends[:steps]),
             )
+
+
+def _block(hashing: Hashing) -> int:
+    """Tokens to hand out at a time."""
+    return max(1, min(CHUNK_TOKENS, _BLOCK_IDS // hashing.ids_per_token))
 
 
 class Steps(NamedTuple):

@@ -86,14 +86,14 @@ def test_streams_are_those_of_plain_python(text, name, streams, prompt, backend,
     assert sorted(order) == list(range(len(stream)))
     ids_of = ids_of_tokens(stream, made)
     plain, counts = reference.weave(ids_of, order, np.cumsum([len(step) for step in steps]).tolist())
-    held, module._BLOCK_TOKENS = module._BLOCK_TOKENS, block
+    held, module._BLOCK_IDS = module._BLOCK_IDS, block
     try:
         found = all_steps(workload, stream, made, backend=backend)
         first = len(order) // 3
         last = max(first, 2 * len(order) // 3)
         part = all_steps(workload, stream, made, backend=backend, first=first, last=last)
     finally:
-        module._BLOCK_TOKENS = held
+        module._BLOCK_IDS = held
     assert found[0] == plain and found[1] == counts
     assert found[2] == [len(ids_of[token]) for token in order] and not any(found[3])
     assert found[4] == [len(step) for step in steps]
