@@ -6,14 +6,16 @@ from pathlib import Path
 
 import click
 
-from flashsim.cli.layout_options import Listed, backend, layout_name, layout_values, params, slots
-from flashsim.cli.options import Count, Size, TokenOptions, open_token_file, token_options
+from flashsim.cli.layout_options import Listed
+from flashsim.cli.one_layout import OneLayout, one_layout
+from flashsim.cli.options import Count, Size
 from flashsim.cli.progress import Progress
 from flashsim.errors import UsageError
 from flashsim.units import parse_bytes, parse_count, parse_time
 
 _KIND = "plan"  # in the JSON beside the CSV
-_FIXED_SIZE = ("pagegram", "flat")  # layouts beside which PageGram need not be held
+_ANY_SIZE = ("pagegram", "flat", "engram")  # layouts that can have as many parameters as any other
+_NEEDS_NONE = ("pagegram", "flat")  # beside which PageGram need not be held
 
 
 def _layers(text: str) -> tuple[tuple[int, ...], int]:
@@ -24,14 +26,7 @@ def _layers(text: str) -> tuple[tuple[int, ...], int]:
 
 
 @click.command()
-@click.argument("corpus", type=click.Path(path_type=Path))
-@layout_name
-@slots
-@params
-@layout_values
-@token_options
-@click.option("--tokens", type=Count(), help="Tokens to run.  [default: all]")
-@click.option("--skip", type=Count(), default=0, show_default=True, help="Tokens to leave out at the start.")
+@one_layout
 @click.option("--cache", type=Size(), default="1GiB", show_default=True, help="RAM for a cache of pages.")
 @click.option("--device", metavar="NAME|FILE", help="Model of the drive: `device list`, or one that was calibrated.")
 @click.option(
@@ -50,15 +45,13 @@ def _layers(text: str) -> tuple[tuple[int, ...], int]:
     "--against", type=Listed("NAME,...", str), help="Layouts of as many parameters to hold beside.  [default: pagegram]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-@backend
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), default="reports/plan.csv", show_default=True,
     help="CSV to write; .json, .svg and .png go beside it.",
 )  # fmt: skip
 def command(
-    corpus: Path, name: str, S: int | None, params: int | None, values: dict, token_options: TokenOptions,
-    tokens: int | None, skip: int, cache: int, device: str | None, latency: str | None, iops: int | None,
-    bandwidth: str | None, streams: int, prefill: int, in_flight: int, compute: str | None, layers: str | None,
+    source: OneLayout, cache: int, device: str | None, latency: str | None, iops: int | None, bandwidth: str | None,
+    streams: int, prefill: int, in_flight: int, compute: str | None, layers: str | None,
     against: tuple[str, ...] | None, as_json: bool, backend: str, output: Path,
 ) -> None:  # fmt: skip
     """Say what a layout asks of a drive on the tokens of CORPUS, what binds, and what each next step would buy.
@@ -70,23 +63,14 @@ def command(
     from flashsim.cli.plan_print import told
     from flashsim.figures.plan import draw
     from flashsim.files import check_result, write_facts, write_text
-    from flashsim.layouts import layout
     from flashsim.studies.ledger import to_csv
-    from flashsim.studies.plan import COLUMNS, Wishes, other_layouts, plan, work
-    from flashsim.trace import facts_beside, layout_facts, source_facts, window
+    from flashsim.studies.plan import COLUMNS, Wishes, plan, work
+    from flashsim.trace import layout_facts, source_facts
 
-    files = [corpus, token_options.documents, *(values[key] for key in ("vocab_map", "ngram_set", "weights"))]
-    check_result(output, _KIND, [*files, Path(name) if name.endswith(".toml") else None])
+    check_result(output, _KIND, source.files)
     drive = _drive(device, latency, iops, bandwidth)
     drive.require_calibrated()
-
-    def again(**changed):
-        return layout(name, S=S, params=params, **values | changed)
-
-    made = again()
-    others = other_layouts(made, again)
-    for other in (("pagegram",) if made.name not in _FIXED_SIZE else ()) if against is None else against:
-        others[f"{other}, as many parameters"] = layout(other, params=made.params)
+    made = source.layout()
     known = made.spec.hash.layers
     if layers is None and known and compute:
         click.echo(f"note: {len(known)} layers read the table, {known}: --layers {','.join(map(str, known))}/OF says "
@@ -94,21 +78,16 @@ def command(
     wishes = Wishes(
         cache_bytes=cache, streams=streams, prefill=prefill, in_flight=in_flight,
         compute_us=parse_time(compute) / 1000 if compute else None, layers=_layers(layers) if layers else None,
-        others=others,
+        others=_others(source, made, against),
     )  # fmt: skip
     wishes.check(made)
-    if facts_beside(corpus):
-        raise UsageError(f"{corpus} is 1 trace: a plan asks in several ways, so give it the token file")
-    stream = open_token_file(corpus, token_options)
-    begin, end = window(stream, skip, tokens)
-    if stream.boundary == "none":
-        click.echo(f"note: {corpus}: 0 document boundaries: n-grams cross them; --eot ID marks them", err=True)
+    stream, begin, end = source.open()
     with Progress(work(end - begin, wishes), "tokens", "plan") as bar:
         found = plan(stream, made, drive, wishes, begin=begin, end=end, backend=backend, progress=bar.update)
     facts = {
         "kind": _KIND,
         "layout": layout_facts(made),
-        "others": {case: layout_facts(other) for case, other in others.items()},
+        "others": {case: layout_facts(other) for case, other in wishes.others.items()},
         "uncertain": list(made.spec.uncertain),
         "source": source_facts(stream),
         "drive": drive.facts(),
@@ -116,9 +95,9 @@ def command(
         "warm_tokens": found.warm_tokens,
         "counted_tokens": found.tokens,
         "compute_us": wishes.compute_us,
+        "stall_us": found.stall_us,
         "slack": [asdict(one) for one in found.slack],
-        "binds": {load.label: dict(zip(("case", "gain"), found.binds(load.label), strict=True)) for load in
-                  wishes.workloads},
+        "binds": {load.label: found.binds(load.label)._asdict() for load in wishes.workloads},
         "backend": backend,
     }  # fmt: skip
     write_text(output, to_csv(found.rows, COLUMNS))
@@ -131,6 +110,19 @@ def command(
             click.echo(line)
     beside = [output.with_suffix(".json"), *figures]
     click.echo(f"wrote {output}, {', '.join(path.name for path in beside)}", err=True)
+
+
+def _others(source: OneLayout, made, against: tuple[str, ...] | None) -> dict:
+    """Layouts to hold beside ``made``, by what they are called: its own rows otherwise, and those of ``against``."""
+    from flashsim.layouts import layout, load_spec
+    from flashsim.studies.plan import other_layouts
+
+    found = other_layouts(made, source.layout)
+    for name in (("pagegram",) if made.name not in _NEEDS_NONE else ()) if against is None else against:
+        if load_spec(name).fixed:
+            raise UsageError(f"--against {name}: it has 1 size, the published one: take {', '.join(_ANY_SIZE)}")
+        found[f"{name}, as many parameters"] = layout(name, params=made.params)
+    return found
 
 
 def _drive(device: str | None, latency: str | None, iops: int | None, bandwidth: str | None):

@@ -18,7 +18,7 @@ def told(found, made, drive, wishes, stream) -> Iterator[str]:
     yield ""
     yield from _asked(found, loads)
     yield ""
-    yield from _compute(found, wishes, loads)
+    yield from _compute(found, wishes)
     yield from _gains(found, loads)
     yield ""
     synthetic = " (SYNTHETIC)" if stream.synthetic else ""
@@ -29,6 +29,8 @@ def told(found, made, drive, wishes, stream) -> Iterator[str]:
     yield f"  {_confidence(drive)}"
     if drive.note:
         yield f"UNCERTAIN, drive: {drive.note}"
+    for flags in dict.fromkeys(point.note for point in drive.points if point.note.startswith("flags: ")):
+        yield f"UNCERTAIN, drive: points it was fitted to were measured with {flags}"
     for doubt in made.spec.uncertain:
         yield f"UNCERTAIN, layout: {doubt}"
 
@@ -51,9 +53,12 @@ def _asked(found, loads: list[str]) -> Iterator[str]:
             + f"{row['bytes_per_token'] / 1024:>11.1f}{speed}"
         )
     yield "asked: by every n-gram; shared: a page once a step; read: beyond the cache; tokens/s: the drive's ceiling"
-    cold = max(found.row(AS_ASKED, load)["cold_share"] for load in loads)
-    if cold > 0.1:
-        yield f"{cold:.0%} of what is read are first touches of a page: more text before would make them fewer"
+    row = found.row(AS_ASKED, loads[0])
+    least, most = row["reads_per_token_least"], row["reads_per_token_most"]
+    yield f"read by {loads[0]} in eighths of the text: {least:.2f} to {most:.2f}"
+    own = {one["cache_bytes"]: one["cache_filled"] for one in found.rows if one["label"] == row["label"]}
+    if short := [f"{format_bytes(size)} ({filled:.0%})" for size, filled in own.items() if filled < 1]:
+        yield f"the text before does not fill {', '.join(short)}: with more of it, less is read"
 
 
 def _gains(found, loads: list[str]) -> Iterator[str]:
@@ -68,42 +73,33 @@ def _gains(found, loads: list[str]) -> Iterator[str]:
             f"{row['gain']:>15.2f}" if row["gain"] else f"{'-':>15}" for row in rows
         )
     for load in loads:
-        case, gain = found.binds(load)
-        if gain is None:
+        bound = found.binds(load)
+        if bound.gain is None:
             yield f"{load}: nothing is read, so nothing of the drive binds"
-        elif gain < _BARELY:
-            yield f"{load}: nothing binds alone ({case} buys most, {gain:.2f} x)"
+        elif bound.gain < _BARELY:
+            yield f"{load}: nothing binds alone ({bound.case} buys most, {bound.gain:.2f} x)"
         else:
-            yield f"{load}: {_BINDS.get(case, 'RAM')} binds ({case}: {gain:.2f} x)"
+            yield f"{load}: {bound.what} binds ({bound.case}: {bound.gain:.2f} x)"
 
 
-_BINDS = {"half the latency": "latency", "2 x the drive's reads/s": "IOPS", "2 x in flight": "queue depth"}
-
-
-def _compute(found, wishes, loads) -> Iterator[str]:
-    """What is known of a token's own time, and of how early the reads of each layer are there."""
-    from flashsim.studies.plan import AS_ASKED
-
+def _compute(found, wishes) -> Iterator[str]:
+    """What is left of a token's own rate, and how early the reads of each layer are there."""
     if wishes.compute_us is None:
         return
-    own = 1e6 / wishes.compute_us
-    rate = found.row(AS_ASKED, loads[0])["tokens_per_s"]
-    side = "the drive keeps up" if rate is None or rate >= own else "the drive is the slower"
-    yield f"--compute: {own:,.1f} tokens/s a stream without a drive; {side}"
-    stall = 0.0
+    own, left = 1e6 / wishes.compute_us, 1e6 / (wishes.compute_us + found.stall_us)
+    costs = f"the drive costs {100 * (1 - left / own):.2g} %" if found.stall_us else "the drive keeps up"
+    yield f"--compute: 1 stream, {own:,.1f} tokens/s without a drive, {left:,.1f} with it: {costs}"
+    if not wishes.layers:
+        yield "  where each token waits for all of its reads; --layers says which layers read, and when"
     for one in found.slack:
-        if one.mean_us is None:
+        if not one.mean_us:
             yield f"  layer {one.layer}: nothing to read"
             continue
-        stall = max(stall, one.mean_us - one.needed_us)
         slack = (one.needed_us - one.mean_us) / 1e3
         yield (
             f"  layer {one.layer}: needed {one.needed_us / 1e3:.2f} ms after the token is known, there after "
             f"{one.mean_us / 1e3:.2f} ms (p99 {one.p99_us / 1e3:.2f}): slack {slack:+.2f} ms"
         )
-    if found.slack:
-        rate = 1e6 / (wishes.compute_us + stall)
-        yield f"  1 stream: {rate:,.1f} tokens/s where reads are sent once a token is known"
     yield ""
 
 

@@ -5,32 +5,20 @@ from pathlib import Path
 import click
 
 from flashsim.cli.export import KINDS, export_told
-from flashsim.cli.layout_options import backend, layout_name, layout_values, params, slots
-from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
+from flashsim.cli.one_layout import OneLayout, one_layout
 from flashsim.cli.progress import Progress
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
-from flashsim.errors import UsageError
 
 
 @click.command()
-@click.argument("corpus", type=click.Path(path_type=Path))
-@layout_name
-@slots
-@params
-@layout_values
-@token_options
+@one_layout
 @workload_options
-@click.option("--tokens", type=Count(), help="Tokens to trace.  [default: all]")
-@click.option("--skip", type=Count(), default=0, show_default=True, help="Tokens to leave out at the start.")
 @click.option("--unit", type=click.Choice(["page", "row"]), default="page", show_default=True, help="What an id names.")
 @click.option("--export", "exports", multiple=True, metavar="KIND", help=f"Write it beside that as {KINDS} too.")
-@backend
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="[default: traces/CORPUS.LAYOUT.npy]")
 def command(
-    corpus: Path, name: str, S: int | None, params: int | None, values: dict, token_options: TokenOptions,
-    tokens: int | None, skip: int, unit: str, exports: tuple[str, ...], backend: str, output: Path | None,
-    workload: WorkloadOptions,
-) -> None:  # fmt: skip
+    source: OneLayout, unit: str, exports: tuple[str, ...], backend: str, output: Path | None, workload: WorkloadOptions
+) -> None:
     """Hash the token file CORPUS into the pages that it reads through a layout.
 
     Writes uint32 page ids in access order (NAME.npy), the facts of the run (NAME.json) and, where tokens at document
@@ -38,17 +26,10 @@ def command(
     """
     from flashsim.files import refuse_inputs, require_writable
     from flashsim.interop import check_export, export_path
-    from flashsim.layouts import layout
-    from flashsim.trace import Trace, facts_beside, window, write_trace
+    from flashsim.trace import Trace, write_trace
 
-    if facts_beside(corpus):
-        raise UsageError(f"{corpus} is a trace already (1 JSON beside it says so): give it to sweep-cache")
-    asked = workload.one()
-    made = layout(name, S=S, params=params, **values)
-    stream = open_token_file(corpus, token_options)
-    begin, end = window(stream, skip, tokens)
-    if stream.boundary == "none":
-        click.echo(f"note: {corpus}: 0 document boundaries: n-grams cross them; --eot ID marks them", err=True)
+    asked, made = workload.one(), source.layout()
+    stream, begin, end = source.open()
     label = made.label if unit == "page" else f"{made.label}-row"
     if asked:
         label += f".{asked.label.replace(',', '').replace(' %', 'pct').replace(' ', '-')}"
@@ -57,11 +38,10 @@ def command(
         check_export(kind, unit)
         require_writable(export_path(output, kind))
     if output.suffix == ".npy":  # else write_trace refuses it
-        read = [corpus, token_options.documents, *(values[name] for name in ("vocab_map", "ngram_set", "weights"))]
-        refuse_inputs([output, *(output.with_suffix(f".{beside}.npy") for beside in ("counts", "steps"))], read)
+        refuse_inputs([output, *(output.with_suffix(f".{beside}.npy") for beside in ("counts", "steps"))], source.files)
     with Progress(end - begin, "tokens", made.label) as bar:
         facts = write_trace(
-            output, stream, made, unit=unit, skip=skip, tokens=tokens, backend=backend, workload=asked,
+            output, stream, made, unit=unit, skip=source.skip, tokens=source.tokens, backend=backend, workload=asked,
             progress=bar.update,
         )  # fmt: skip
     missing = ", ".join(f"{count:,} of order {order}" for order, count in facts["missing_lookups"].items() if count)

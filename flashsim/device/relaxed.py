@@ -7,7 +7,7 @@ import msgspec
 from flashsim.device.spec import Drive, Figure, Source
 from flashsim.errors import UsageError
 
-_GIVEN = "given"
+_IOPS, _BANDWIDTH = "IOPS", "bandwidth"  # also the sources of an assumed drive's figures
 # Parameters by what they are: a time that passes whatever else is going on, or a server that reads wait for.
 _LATENCY, _SERVICE, _SERVERS = ("z_us", "w_us"), ("l_us", "h_us", "hl_us"), ("dies", "channels")
 
@@ -20,20 +20,27 @@ def assumed(latency_us: float, iops: float, bytes_per_s: float | None = None, pa
     """
     if not latency_us > 0 or not iops > 0 or (bytes_per_s is not None and not bytes_per_s > 0):
         raise UsageError(f"a drive of {latency_us:g} us and {iops:g} IOPS: give numbers above 0")
-    service = max(1e6 / iops, 0 if bytes_per_s is None else page_bytes * 1e6 / bytes_per_s)
+    by_rate, by_bytes = 1e6 / iops, 0 if bytes_per_s is None else page_bytes * 1e6 / bytes_per_s
+    service, limit = max((by_rate, _IOPS), (by_bytes, _BANDWIDTH))
     if service > latency_us:
         raise UsageError(
             f"{latency_us:g} us a read, and {1e6 / service:,.0f} reads/s at most are {service:.1f} us each: a read "
             "alone takes no less than that; give a longer latency"
         )
-    limit = f"{iops:,.0f} IOPS" if bytes_per_s is None else f"{iops:,.0f} IOPS and {bytes_per_s / 1e6:,.0f} MB/s"
-    parameters = {"z_us": latency_us - service, "l_us": service}
+    most = f"{iops:,.0f} IOPS" if bytes_per_s is None else f"{iops:,.0f} IOPS and {bytes_per_s / 1e6:,.0f} MB/s"
     return Drive(
         name="assumed",
-        title=f"{latency_us:g} us a read, at most {limit}, as given",
-        sources={_GIVEN: Source("the command line", "")},
-        parameters={name: Figure(value, _GIVEN, "C") for name, value in parameters.items()},
+        title=f"{latency_us:g} us a read, at most {most}, as given",
+        sources={name: Source("the command line", "") for name in ("latency", limit)},
+        parameters={"z_us": Figure(latency_us - service, "latency", "C"), "l_us": Figure(service, limit, "C")},
     )
+
+
+def limit_of(drive: Drive) -> str:
+    """What limits the reads a second of ``drive``, for people: "bandwidth" where that was given and is the lower, else
+    "IOPS", which at one size of read is the same."""
+    link = drive.parameters.get("l_us")
+    return _BANDWIDTH if link and link.source == _BANDWIDTH else _IOPS
 
 
 @dataclass(frozen=True)

@@ -11,27 +11,28 @@ import numpy as np
 
 from flashsim.cache.lru import LruSweep
 from flashsim.cache.pin import most_read
-from flashsim.device.workload import Groups, joined
+from flashsim.device.workload import Groups, by_step, joined
 from flashsim.errors import UsageError
-from flashsim.kernels.nb.counting import add_counts
+from flashsim.kernels.nb.counting import add_counts, count_by_step
+from flashsim.kernels.nb.recency import go_back
 from flashsim.layouts import Layout
 from flashsim.studies.cells import Cell, check_ids
-from flashsim.tokens.stream import TokenStream
+from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
 from flashsim.trace import pieces
 from flashsim.workloads import Workload
 
 KEPT_REFERENCES = 600_000  # before the cache, of the steps that are kept to be sent to a drive
 KEPT_STEPS = 48  # at least, where there are as many
-_PART = 16  # of the text, where not all of it may be needed: tried first, then four times as much
-_COUNTED_EVERY = 4  # pieces of the text before, whose reads are counted for pinning
+_COUNTED_REFERENCES = 200_000_000  # of the text before, for pinning: some chunks of it, evenly
+_PARTS = 8  # of the steps, whose reads are told apart
 
 
 @dataclass(frozen=True)
 class Demand:
     """What ``workload`` asks for. tokens, steps counted. references, reads: pages before and after the tokens of a step
-    share them, no cache. misses: int64, shape (capacities,), in increasing order of capacity, and those of a cache of
-    which half is ``pinned``. cold: first touches among the misses. kept, classes: some of the steps, before the cache,
-    and for each of their pages at how many of the capacities it missed."""
+    share them, no cache. misses: int64, shape (caches,). parts: float64, misses of the first cache a token, in equal
+    parts of the steps, in order. kept: some of the steps, before the cache; missed: bool, shape (caches, reads of
+    ``kept``)."""
 
     workload: Workload
     tokens: int
@@ -39,97 +40,128 @@ class Demand:
     references: int
     reads: int
     misses: np.ndarray
-    cold: int
+    parts: np.ndarray
     kept: Groups
-    classes: np.ndarray
+    missed: np.ndarray
 
-    def sent(self, capacity: int) -> Groups:
-        """Of the kept steps, what reaches the drive beyond the cache number ``capacity``."""
-        return self.kept.only(self.classes > capacity)
+    def sent(self, cache: int) -> Groups:
+        """Of the kept steps, what reaches the drive beyond the cache of that number."""
+        return self.kept.only(self.missed[cache])
 
 
 class Warm:
-    """The state of a cache after tokens [begin, start) of ``stream`` through ``layout``.
+    """A cache of up to ``enough`` pages after tokens [begin, start) of ``stream`` through ``layout``.
 
-    recency: uint32, the pages touched, oldest last access first. counts: uint32, shape (pages,), how often some of the
-    text read each, or None unless ``counted``. enough: the text is read from so far back that it touches this many
-    pages, which is all that a cache of as many remembers; None = all of it. ``progress`` is told the tokens done.
-    Raises UsageError where the kernels cannot number the pages.
+    recency: uint32, the pages that were touched last, at most ``enough``, oldest first. The text is read backwards,
+    and only as far as it takes. ``progress`` is told the tokens done. Raises UsageError where the kernels cannot number
+    the pages.
     """
 
     def __init__(
-        self, stream: TokenStream, layout: Layout, begin: int, start: int, *, counted: bool = False,
-        enough: int | None = None, backend: str = "c", progress: Callable[[int], None] = lambda tokens: None,
+        self, stream: TokenStream, layout: Layout, begin: int, start: int, *, enough: int, backend: str = "c",
+        progress: Callable[[int], None] = lambda tokens: None,
     ) -> None:  # fmt: skip
         check_ids(Cell(stream, layout, begin, start))
-        self._stream, self._layout, self._start, self._backend = stream, layout, start, backend
-        self.counts = np.zeros(layout.pages, np.uint32) if counted else None
-        back = start - begin if enough is None else max(1, (start - begin) // _PART)
-        while True:
-            first, sweep = max(begin, start - back), LruSweep([1], layout.pages, backend)
-            for number, piece in enumerate(pieces(stream, layout, begin=first, end=start, backend=backend)):
-                sweep.run(piece.ids)
-                if counted and number % _COUNTED_EVERY == 0:
-                    add_counts(piece.ids, self.counts)
-                if enough is None:
-                    progress(len(piece.counts))
-            if first == begin or sweep.distinct >= enough:
-                break
-            back *= 4
-        if enough is not None:
-            progress(start - begin)
-        self.recency = sweep.recency
-        self._held: dict[int, np.ndarray | None] = {0: None}
+        self.layout, self.backend = layout, backend
+        self._stream, self._begin, self._start = stream, begin, start
+        found, seen, count = np.empty(min(enough, layout.pages), np.uint32), np.zeros(layout.pages, bool), 0
+        at = start
+        while at > begin and count < len(found):
+            end, at = at, max(begin, at - CHUNK_TOKENS)
+            count = go_back(self._ids(at, end), seen, found, count)
+            progress(end - at)
+        progress(at - begin)
+        self.recency = np.ascontiguousarray(found[:count][::-1])
+        self._held: dict[int, np.ndarray] = {}
 
-    def _most_read(self, pinned: int) -> np.ndarray | None:
-        """bool, shape (pages,): the pages to pin; None = none. Every workload asks for the same."""
+    def _ids(self, first: int, end: int) -> np.ndarray:
+        """The pages of a chunk of the text."""
+        (piece,) = pieces(self._stream, self.layout, begin=first, end=end, backend=self.backend)
+        return piece.ids
+
+    def most_read(self, pinned: int) -> np.ndarray:
+        """bool, shape (pages,): the ``pinned`` pages that the text before reads most."""
         if pinned not in self._held:
-            self._held[pinned] = most_read(self.counts, pinned)
+            references = (self._start - self._begin) * self.layout.reads_per_token
+            every = CHUNK_TOKENS * max(1, round(references / _COUNTED_REFERENCES))
+            counts = np.zeros(self.layout.pages, np.uint32)
+            for first in range(self._begin, self._start, every):
+                add_counts(self._ids(first, min(first + CHUNK_TOKENS, self._start)), counts)
+            self._held[pinned] = most_read(counts, pinned)
         return self._held[pinned]
 
     def demand(
         self, workload: Workload, end: int, capacities: Sequence[int], *, pinned: int = 0,
         progress: Callable[[int], None] = lambda tokens: None,
     ) -> Demand:  # fmt: skip
-        """The :class:`Demand` of tokens [start, end) by ``workload``, beyond caches of ``capacities`` pages. pinned: of
-        each, the pages that the text before read most often, which never miss."""
-        held = self._most_read(pinned)
-        recency = self.recency if held is None else self.recency[~held[self.recency]]
-        sweep = LruSweep([capacity - pinned for capacity in capacities], self._layout.pages, self._backend)
-        sweep.run(recency)
-        sweep.mark()
+        """The :class:`Demand` of tokens [start, end) by ``workload``, beyond caches of ``capacities`` pages, which
+        increase. pinned: pages that the text before reads most; the last cache is one more of the first capacity, in
+        which they are pinned and never miss."""
+        caches = [_Caches(capacities, self, None)]
+        if pinned:
+            caches.append(_Caches([capacities[0] - pinned], self, self.most_read(pinned)))
+        share = _share(self.layout, workload, end - self._start)
         tokens = steps = references = reads = 0
-        share, kept, classes_kept = _share(self._layout, workload, end - self._start), [], []
+        kept, missed, step_misses, step_tokens = [], [], [], []
         for piece in workload.steps(
-            self._stream, self._layout, begin=self._start, end=end, backend=self._backend
+            self._stream, self.layout, begin=self._start, end=end, backend=self.backend
         ):  # fmt: skip
-            classes = np.zeros(len(piece.ids), np.uint8)
-            if held is None:
-                sweep.run(piece.ids, classes)
-            else:
-                free = ~held[piece.ids]
-                missed = np.empty(int(free.sum()), np.uint8)
-                sweep.run(piece.ids[free], missed)
-                classes[free] = missed
-            ends = np.cumsum(piece.counts, dtype=np.int64)[piece.ends - 1]
-            groups = Groups(piece.ids, ends, np.diff(piece.ends, prepend=0), self._layout.page_bytes)
-            numbers = steps + np.arange(len(ends) + 1)
-            taken = np.diff(np.floor(numbers * share)) > 0  # evenly over the text
+            classes = [cache.run(piece.ids) for cache in caches]
+            groups = by_step(piece.ids, piece.counts, self.layout.page_bytes, np.diff(piece.ends, prepend=0))
+            taken = np.diff(np.floor((steps + np.arange(len(groups.ends) + 1)) * share)) > 0  # evenly over the text
             kept.append(groups.some(taken))
-            classes_kept.append(classes[np.repeat(taken, np.diff(ends, prepend=0))])
-            tokens, steps = tokens + len(piece.counts), steps + len(ends)
+            reads_taken = np.repeat(taken, np.diff(groups.ends, prepend=0))
+            missed.append(
+                np.concatenate([cache.missed(each[reads_taken]) for cache, each in zip(caches, classes, strict=True)])
+            )
+            step_misses.append(count_by_step(classes[0], groups.ends))
+            step_tokens.append(groups.lookups)
+            tokens, steps = tokens + len(piece.counts), steps + len(groups.ends)
             references, reads = references + int(piece.references.sum(dtype=np.int64)), reads + len(piece.ids)
             progress(len(piece.counts))
-        misses = sweep.misses_since_mark
+        cuts = np.arange(parts := min(_PARTS, steps)) * steps // parts
+        per_part = [np.add.reduceat(np.concatenate(each), cuts) for each in (step_misses, step_tokens)]
         return Demand(
-            workload, tokens, steps, references, reads, misses, sweep.cold_since_mark, joined(kept),
-            np.concatenate(classes_kept),
+            workload, tokens, steps, references, reads, np.concatenate([cache.misses for cache in caches]),
+            per_part[0] / per_part[1], joined(kept), np.concatenate(missed, axis=1),
         )  # fmt: skip
+
+
+class _Caches:
+    """Caches of ``capacities`` pages as ``warm`` has left them, without those in ``held``: bool, shape (pages,), pages
+    that never miss; None = none."""
+
+    def __init__(self, capacities: Sequence[int], warm: Warm, held: np.ndarray | None) -> None:
+        self._sweep, self._held = LruSweep(capacities, warm.layout.pages, warm.backend), held
+        self._capacities = len(capacities)
+        self._sweep.run(warm.recency if held is None else warm.recency[~held[warm.recency]])
+        self._sweep.mark()
+
+    def run(self, ids: np.ndarray) -> np.ndarray:
+        """Read ``ids``; return uint8, shape (ids,): at how many of the capacities each missed."""
+        classes = np.zeros(len(ids), np.uint8)
+        if self._held is None:
+            self._sweep.run(ids, classes)
+        else:
+            free = ~self._held[ids]
+            missed = np.empty(int(free.sum()), np.uint8)
+            self._sweep.run(ids[free], missed)
+            classes[free] = missed
+        return classes
+
+    def missed(self, classes: np.ndarray) -> np.ndarray:
+        """bool, shape (capacities, ids): which missed, of what :meth:`run` returned."""
+        return classes > np.arange(self._capacities)[:, None]
+
+    @property
+    def misses(self) -> np.ndarray:
+        """int64, shape (capacities,), after the text before."""
+        return self._sweep.misses_since_mark
 
 
 def _share(layout: Layout, workload: Workload, tokens: int) -> float:
     """The share of the steps to keep."""
-    each = workload.prefill if not workload.streams else workload.streams
+    each = workload.streams or workload.prefill
     steps = max(1, tokens // each)
     return min(1.0, max(KEPT_REFERENCES / (tokens * max(layout.reads_per_token, 1e-9)), KEPT_STEPS / steps))
 

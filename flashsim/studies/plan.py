@@ -5,14 +5,14 @@ The reads are exact (:mod:`flashsim.studies.demand`); what a drive makes of them
 of the plan, and what binds is what buys most.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from flashsim.device.model import Drive, simulate
-from flashsim.device.relaxed import Relaxed
+from flashsim.device.relaxed import Relaxed, limit_of
 from flashsim.device.workload import Groups
 from flashsim.errors import UsageError
 from flashsim.kernels.drive import MAX_READS
@@ -20,15 +20,15 @@ from flashsim.layouts import Layout
 from flashsim.studies.demand import Demand, Warm, counted_tokens
 from flashsim.tokens.stream import TokenStream
 from flashsim.units import format_bytes
-from flashsim.workloads import Workload
+from flashsim.workloads import CHUNK_MAX, STREAMS_MAX, Workload
 
 COLUMNS = (
-    "corpus", "synthetic", "layout", "label", "case", "workload", "cache_bytes", "drive", "in_flight", "tokens",
-    "steps", "references_per_token", "shared_per_token", "reads_per_token", "cold_share", "bytes_per_token",
-    "tokens_per_s", "mb_per_s", "gain",
+    "corpus", "synthetic", "layout", "label", "case", "workload", "cache_bytes", "cache_filled", "drive", "in_flight",
+    "tokens", "steps", "references_per_token", "shared_per_token", "reads_per_token", "reads_per_token_least",
+    "reads_per_token_most", "bytes_per_token", "tokens_per_s", "mb_per_s", "gain",
 )  # fmt: skip
 AS_ASKED, HALF_PINNED, TWO_DRIVES = "as asked", "half the cache pinned", "a second drive"
-_CACHES = (1, 2, 4)  # times the one asked
+_CACHES = (1, 2, 4)  # times the one asked; after them comes, in a Demand, the first with half of it pinned
 _P99 = 99
 
 
@@ -48,7 +48,10 @@ class Wishes:
 
     def check(self, layout: Layout) -> None:
         """Raise UsageError where this cannot be planned."""
-        for name, value, most in (("--in-flight", self.in_flight, MAX_READS), ("--streams", self.streams, 2**16)):
+        for name, value, most in (
+            ("--in-flight", self.in_flight, MAX_READS), ("--streams", self.streams, STREAMS_MAX),
+            ("--prefill", self.prefill, CHUNK_MAX),
+        ):  # fmt: skip
             if not 1 <= value <= most:
                 raise UsageError(f"{name} {value}: take 1 to {most}")
         if self.compute_us is not None and not 0 < self.compute_us < 1e9:
@@ -59,6 +62,8 @@ class Wishes:
             )
         if self.layers and not all(0 <= layer < self.layers[1] for layer in self.layers[0]):
             raise UsageError(f"--layers: {self.layers[1]} layers of the model, numbered from 0: give smaller numbers")
+        if self.layers and self.compute_us is None:
+            raise UsageError(f"--layers: {self.layers[1]} layers take what time? give --compute with them, like 20ms")
 
     @property
     def workloads(self) -> list[Workload]:
@@ -67,23 +72,69 @@ class Wishes:
         return [*(Workload(streams) for streams in decode), Workload(0, self.prefill)]
 
 
+class Case(NamedTuple):
+    """The plan with one thing changed. relaxes: what there is more of, where that is one resource. cache: which of the
+    caches of a :class:`Demand`. drives: that share the pages evenly."""
+
+    name: str
+    drive: Drive
+    in_flight: int
+    relaxes: str | None = None
+    cache: int = 0
+    drives: int = 1
+
+    def tokens_per_s(self, demand: Demand) -> float | None:
+        """The ceiling of the drive, or drives; None where nothing is read."""
+        groups = demand.sent(self.cache)
+        return ceiling(self.drive, busier_half(groups) if self.drives == 2 else groups, self.in_flight)
+
+
+def cases(drive: Drive, in_flight: int) -> list[Case]:
+    """What a plan is asked, and what may be changed of it; the layout apart."""
+    return [
+        Case(AS_ASKED, drive, in_flight),
+        *(
+            Case(f"{times} x the cache", drive, in_flight, "RAM" if times == 2 else None, cache)
+            for cache, times in enumerate(_CACHES[1:], 1)
+        ),
+        Case("half the latency", Relaxed(latency=0.5).of(drive), in_flight, "latency"),
+        Case("2 x the drive's reads/s", Relaxed(rate=2).of(drive), in_flight, limit_of(drive)),
+        Case("2 x in flight", drive, min(2 * in_flight, MAX_READS), "queue depth"),
+        Case(TWO_DRIVES, drive, in_flight, drives=2),
+        Case(HALF_PINNED, drive, in_flight, cache=len(_CACHES)),
+    ]
+
+
+class Bound(NamedTuple):
+    """what: the resource that binds, "RAM", "latency", "IOPS", "bandwidth" or "queue depth". case: what relaxes it.
+    gain: tokens/s that it buys, times the plan's; None where nothing is read."""
+
+    what: str
+    case: str
+    gain: float | None
+
+
 @dataclass(frozen=True)
 class Slack:
     """How long before its reads are needed a layer has them. layer: its number. needed_us: after the token is known.
-    mean_us, p99_us: when its reads are there, and those of the layers before it; None where there are none."""
+    mean_us, p99_us: when its reads are there, and those of the layers before it; 0 where there are none."""
 
     layer: int
     needed_us: float
-    mean_us: float | None
-    p99_us: float | None
+    mean_us: float
+    p99_us: float
 
 
 @dataclass(frozen=True)
 class Plan:
-    """rows: dicts of COLUMNS. slack: of one stream, by layer. warm_tokens: read before, uncounted."""
+    """rows: dicts of COLUMNS. cases: what was asked. slack: of one stream, by layer. stall_us: what one stream waits
+    for the drive each token, where its reads are sent once the token is known; None = no time of compute was given.
+    warm_tokens: read before, uncounted."""
 
     rows: list[dict[str, Any]]
+    cases: list[Case]
     slack: list[Slack]
+    stall_us: float | None
     warm_tokens: int
     tokens: int
 
@@ -91,17 +142,12 @@ class Plan:
         """The row of one case and workload."""
         return next(row for row in self.rows if (row["case"], row["workload"]) == (case, workload))
 
-    def binds(self, workload: str) -> tuple[str, float]:
-        """(the case of those that relax one thing which buys most, its gain)."""
-        relaxed = [row for row in self.rows if row["workload"] == workload and row["case"] in self.relaxing]
-        best = max(relaxed, key=lambda row: row["gain"] or 0)
-        return best["case"], best["gain"]
-
-    @property
-    def relaxing(self) -> list[str]:
-        """The cases that relax one thing: RAM, latency, reads a second, reads in flight."""
-        cases = dict.fromkeys(row["case"] for row in self.rows)
-        return [case for case in cases if case.startswith(("2 x", "half the latency"))]
+    def binds(self, workload: str) -> Bound:
+        """What binds: of the cases that relax one resource, the one that buys most."""
+        bounds = [
+            Bound(one.relaxes, one.name, self.row(one.name, workload)["gain"]) for one in self.cases if one.relaxes
+        ]
+        return max(bounds, key=lambda bound: bound.gain or 0)
 
 
 def ceiling(drive: Drive, groups: Groups, in_flight: int) -> float | None:
@@ -139,78 +185,70 @@ def plan(
     drive.require_calibrated()
     end = len(stream) if end is None else end
     counted = counted_tokens(end - begin)
-    start, rows = end - counted, []
+    start = end - counted
     for workload in wishes.workloads:
         workload.check(stream, start, end)
-    names = {
-        "corpus": stream.name, "synthetic": stream.synthetic, "layout": layout.name, "drive": drive.name,
-        "in_flight": wishes.in_flight,
-    }  # fmt: skip
+    changed = cases(drive, wishes.in_flight)
+    names, rows = {"corpus": stream.name, "synthetic": stream.synthetic}, []
 
-    def add(case: str, made: Layout, demand: Demand, capacity: int, cache: int, **how) -> None:
-        groups = demand.sent(capacity)
-        groups = busier_half(groups) if how.get("drives") else groups
-        rate = ceiling(how.get("drive", drive), groups, how.get("in_flight", wishes.in_flight))
-        reads, asked = int(demand.misses[capacity]) / demand.tokens, demand.workload.label
-        first = next((row for row in rows if (row["case"], row["workload"]) == (AS_ASKED, asked)), None)
-        known = rate is not None and (first is None or first["tokens_per_s"] is not None)
-        rows.append(
-            dict.fromkeys(COLUMNS)
-            | names
-            | {
-                "label": made.label,
-                "case": case,
-                "workload": asked,
-                "cache_bytes": cache,
-                "tokens": demand.tokens,
-                "steps": demand.steps,
-                "references_per_token": demand.references / demand.tokens,
-                "shared_per_token": demand.reads / demand.tokens,
-                "reads_per_token": reads,
-                "cold_share": demand.cold / max(1, int(demand.misses[capacity])) if made is layout else None,
-                "bytes_per_token": reads * made.page_bytes,
-                "tokens_per_s": rate,
-                "mb_per_s": rate * reads * made.page_bytes / 1e6 if rate else None,
-                "gain": (rate / first["tokens_per_s"] if first else 1.0) if known else None,
-            }
-            | {name: how[name] for name in ("in_flight",) if name in how}
-            | ({"drive": how["drive"].name} if "drive" in how else {})
-        )
-
-    warm = Warm(stream, layout, begin, start, counted=True, backend=backend, progress=progress)
-    capacities = [wishes.cache_bytes * times // layout.page_bytes for times in _CACHES]
-    slack: list[Slack] = []
+    sizes = [wishes.cache_bytes * times for times in (*_CACHES, 1)]
+    capacities = [size // layout.page_bytes for size in sizes[:-1]]
+    warm = Warm(stream, layout, begin, start, enough=capacities[-1], backend=backend, progress=progress)
+    slack, stall = [], None
     for workload in wishes.workloads:
-        demand = warm.demand(workload, end, capacities, progress=progress)
-        add(AS_ASKED, layout, demand, 0, wishes.cache_bytes)
-        for index, times in enumerate(_CACHES[1:], 1):
-            add(f"{times} x the cache", layout, demand, index, wishes.cache_bytes * times)
-        add("half the latency", layout, demand, 0, wishes.cache_bytes, drive=Relaxed(latency=0.5).of(drive))
-        add("2 x the drive's reads/s", layout, demand, 0, wishes.cache_bytes, drive=Relaxed(rate=2).of(drive))
-        deeper = min(2 * wishes.in_flight, MAX_READS)
-        add("2 x in flight", layout, demand, 0, wishes.cache_bytes, in_flight=deeper)
-        add(TWO_DRIVES, layout, demand, 0, wishes.cache_bytes, drives=2)
-        if workload == Workload(1) and wishes.compute_us and wishes.layers:
-            slack = slack_of(drive, demand.sent(0), wishes)
-        pinned = warm.demand(workload, end, capacities[:1], pinned=capacities[0] // 2, progress=progress)
-        add(HALF_PINNED, layout, pinned, 0, wishes.cache_bytes)
-    del warm
+        demand = warm.demand(workload, end, capacities, pinned=capacities[0] // 2, progress=progress)
+        for case in changed:
+            rows.append(names | _row(case.name, layout, case, demand, sizes[case.cache], warm))
+        if workload == Workload(1) and wishes.compute_us:
+            layers = wishes.layers or ((0,), 1)  # where they are not known, nothing hides the reads
+            slack = slack_of(drive, demand.sent(0), wishes.compute_us, *layers, wishes.in_flight)
+            stall = max(0.0, *(one.mean_us - one.needed_us for one in slack))
     for name, other in wishes.others.items():
-        cache = wishes.cache_bytes - resident_bytes(other) + resident_bytes(layout)
-        if cache < 2 * other.page_bytes:
+        size = wishes.cache_bytes - resident_bytes(other) + resident_bytes(layout)
+        if size < 2 * other.page_bytes:
             continue  # what stays in RAM leaves no room for a cache
-        pages = cache // other.page_bytes
+        pages = size // other.page_bytes
         warm = Warm(stream, other, begin, start, enough=pages, backend=backend, progress=progress)
         for workload in wishes.workloads:
             demand = warm.demand(workload, end, [pages], progress=progress)
-            add(name, other, demand, 0, cache)
-    return Plan(rows, slack, start - begin, counted)
+            rows.append(names | _row(name, other, changed[0], demand, size, warm))
+    asked = {row["workload"]: row["tokens_per_s"] for row in rows if row["case"] == AS_ASKED}
+    for row in rows:
+        known = row["tokens_per_s"] and asked[row["workload"]]
+        row["gain"] = row["tokens_per_s"] / asked[row["workload"]] if known else None
+    return Plan(rows, changed, slack if wishes.layers else [], stall, start - begin, counted)
+
+
+def _row(name: str, layout: Layout, case: Case, demand: Demand, cache_bytes: int, warm: Warm) -> dict[str, Any]:
+    """COLUMNS of a case but the stream's and the gain."""
+    rate, reads = case.tokens_per_s(demand), int(demand.misses[case.cache]) / demand.tokens
+    parts = demand.parts if case.cache == 0 else []
+    return {
+        "layout": layout.name,
+        "label": layout.label,
+        "case": name,
+        "workload": demand.workload.label,
+        "cache_bytes": cache_bytes,
+        "cache_filled": min(1.0, len(warm.recency) / min(cache_bytes // layout.page_bytes, layout.pages)),
+        "drive": case.drive.name,
+        "in_flight": case.in_flight,
+        "tokens": demand.tokens,
+        "steps": demand.steps,
+        "references_per_token": demand.references / demand.tokens,
+        "shared_per_token": demand.reads / demand.tokens,
+        "reads_per_token": reads,
+        "reads_per_token_least": min(parts, default=None),
+        "reads_per_token_most": max(parts, default=None),
+        "bytes_per_token": reads * layout.page_bytes,
+        "tokens_per_s": rate,
+        "mb_per_s": rate and rate * reads * layout.page_bytes / 1e6,
+    }
 
 
 def work(tokens: int, wishes: Wishes) -> int:
-    """Tokens that a plan goes over in all."""
-    counted, workloads = counted_tokens(tokens), len(wishes.workloads)
-    return (tokens - counted) * (1 + len(wishes.others)) + counted * workloads * (2 + len(wishes.others))
+    """Tokens that a plan goes over in all, at the most."""
+    counted, layouts = counted_tokens(tokens), 1 + len(wishes.others)
+    return layouts * (tokens - counted + counted * len(wishes.workloads))
 
 
 def resident_bytes(layout: Layout) -> int:
@@ -218,33 +256,39 @@ def resident_bytes(layout: Layout) -> int:
     return layout.placed.resident_bytes if layout.placed else 0
 
 
-def slack_of(drive: Drive, groups: Groups, wishes: Wishes) -> list[Slack]:
-    """For each layer of ``wishes.layers``, in order: its reads are sent when the token is known, after those of the
-    layers before it, and needed when they have been computed, at an equal pace. A token's reads are taken to be split
-    evenly over the layers."""
-    layers, of = wishes.layers
+def slack_of(
+    drive: Drive, groups: Groups, compute_us: float, layers: Sequence[int], of: int, in_flight: int
+) -> list[Slack]:  # fmt: skip
+    """For each of ``layers``, of a model that has ``of``, in order: its reads are sent when the token is known, after
+    those of the layers before it, and needed when these have been computed, at an equal pace. A token's reads are taken
+    to be split evenly over the layers."""
     found: list[Slack] = []
     sizes = np.diff(groups.ends, prepend=0)
     within = np.arange(len(groups.pages)) - np.repeat(groups.ends - sizes, sizes)
     for number, layer in enumerate(sorted(layers), 1):
         part = groups.only(within < np.repeat(-(-sizes * number // len(layers)), sizes))
-        needed = wishes.compute_us * layer / of
-        if not len(part.pages):
-            found.append(Slack(layer, needed, None, None))
-            continue
-        lookup = simulate(drive, part, max_reads=wishes.in_flight, max_groups=1).lookup
-        found.append(Slack(layer, needed, lookup.mean_ns / 1e3, float(lookup.percentiles_ns([_P99])[0]) / 1e3))
+        mean, p99 = 0.0, 0.0
+        if len(part.pages):
+            lookup = simulate(drive, part, max_reads=in_flight, max_groups=1).lookup
+            mean, p99 = lookup.mean_ns / 1e3, float(lookup.percentiles_ns([_P99])[0]) / 1e3
+        found.append(Slack(layer, compute_us * layer / of, mean, p99))
     return found
 
 
 def other_layouts(made: Layout, again: Callable[..., Layout]) -> dict[str, Layout]:
     """Other ways to lay out the same rows, by what a plan calls them. again: makes the layout of ``made`` with some of
-    its values replaced, as :func:`flashsim.layouts.layout` does."""
+    its values replaced, as :func:`flashsim.layouts.layout` does; what it refuses with a UsageError is left out."""
     placement, found = made.spec.placement, {}
     parts = [region.name for region in made.placed.regions[1:]] if made.placed else []
+    ways: dict[str, dict] = {}
     if placement.rule == "planar" and not placement.resident and parts:
-        found[f"{' and '.join(parts)} in RAM"] = again(resident=tuple(parts))
-        found[f"{' and '.join(parts)} beside their row"] = again(placement="packed")
+        ways[f"{' and '.join(parts)} in RAM"] = {"resident": tuple(parts)}
+        ways[f"{' and '.join(parts)} beside their row"] = {"placement": "packed"}
     elif placement.rule == "packed" and made.placed and made.straddle_share > 0:
-        found["rows padded to a page"] = again(placement="page-aligned")
+        ways["rows padded to a page"] = {"placement": "page-aligned"}
+    for name, values in ways.items():
+        try:
+            found[name] = again(**values)
+        except UsageError:  # what was given for this placement, as a base, does not fit that one
+            continue
     return found

@@ -79,7 +79,7 @@ def model(target: Path, stream, tokens: int, rounds: int) -> None:
 def _loads(stream, name: str, tokens: int) -> list[Load]:
     made, counted = layout(name), counted_tokens(tokens)
     demands.KEPT_REFERENCES = KEPT
-    warm = Warm(stream, made, 0, tokens - counted)
+    warm = Warm(stream, made, 0, tokens - counted, enough=CACHE // PAGE)
     found = []
     for workload in WORKLOADS:
         demand = warm.demand(workload, tokens, [1, CACHE // PAGE])

@@ -44,12 +44,13 @@ def test_json_is_all_that_is_printed(flashsim, corpus_file):
 
 
 def test_what_is_uncertain_is_said(flashsim, corpus_file):
-    wishes = ["--layout", "deepseek-v4.1", "--raw-ids", "--cache", "1MiB", "--device", "pcie4-consumer"]
+    wishes = ["--layout", "deepseek-v4.1", "--raw-ids", "--cache", "4GiB", "--device", "pcie4-consumer"]
     more = ["--eot", "0", "--compute", "30ms", "--tokens", "8k", "--streams", "2"]
     code, out, err = flashsim("plan", corpus_file, *wishes, *more)
     assert code == 0, err
+    assert "each token waits for all of its reads" in out and "1 stream, 33.3 tokens/s without a drive" in out
     assert "UNCERTAIN, drive: Measured up to 4 in flight" in out and "UNCERTAIN, layout: " in out
-    assert "--layers 1,14/OF" in err and "first touches" in out
+    assert "--layers 1,14/OF" in err and "with more of it, less is read" in out
 
 
 def test_a_cache_that_holds_all_leaves_nothing_to_read(flashsim):
@@ -68,6 +69,7 @@ def test_a_cache_that_holds_all_leaves_nothing_to_read(flashsim):
         [*GIVEN, "--in-flight", "5000"], [*GIVEN, "--streams", "0"], [*GIVEN, "--prefill", "0"],
         [*GIVEN, "--tokens", "3"], [*GIVEN, "--cache", "4KiB"], [*GIVEN, "-o", "plan.txt"],
         [*GIVEN, "--bandwidth", "fast"], [*GIVEN, "--streams", "60000"], [*GIVEN, "--against", "none-such"],
+        [*GIVEN, "--against", "scone"], [*GIVEN, "--layers", "1/9"],
     ],
 )  # fmt: skip
 def test_refusals(flashsim, corpus_file, more):
@@ -81,4 +83,4 @@ def test_refusals(flashsim, corpus_file, more):
 def test_a_trace_is_refused(flashsim, corpus_file):
     assert flashsim("trace", corpus_file, "--layout", "flat", "--eot", "0", "-o", "t.npy")[0] == 0
     code, _out, err = flashsim("plan", "t.npy", *GIVEN)
-    assert code == 2 and "is 1 trace: a plan asks in several ways" in err
+    assert code == 2 and "t.npy is a trace already (1 JSON beside it says so): give the token file" in err

@@ -1,6 +1,8 @@
 """What workloads ask beyond a warm cache, against plain Python."""
 
 from collections import Counter
+from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -29,42 +31,45 @@ def made(name="flat"):
     st.lists(st.integers(0, 60), min_size=24, max_size=90),
     st.sampled_from(WORKLOADS),
     st.sets(st.integers(4, 40), min_size=1, max_size=3),
-    st.sampled_from([0, 0, 2, 3]),
-    st.booleans(),
+    st.sampled_from([0, 2, 3]),
+    st.integers(3, 9),
 )
-def test_misses_are_those_of_plain_python(ids, workload, capacities, pinned, enough):
+def test_misses_are_those_of_plain_python(ids, workload, capacities, pinned, chunk):
     stream, table, capacities = TokenStream(np.array(ids, np.uint32)), made(), sorted(capacities)
     start = len(ids) - counted_tokens(len(ids))
     if len(ids) - start < workload.streams:
         return
     before = trace_ids(stream, table, end=start).tolist()
     by_reads = sorted(Counter(before).items(), key=lambda item: (-item[1], item[0]))
-    held = {page for page, _ in by_reads[:pinned]}
+    held = {page for page, _ in by_reads[:pinned]} if pinned else set()
     steps = list(workload.steps(stream, table, begin=start))
     asked = [page for piece in steps for page in piece.ids.tolist()]
-    module._PART, kept = 4, module._PART
-    try:
-        warm = Warm(stream, table, 0, start, counted=True, enough=max(capacities) if enough and not pinned else None)
-    finally:
-        module._PART = kept
-    found = warm.demand(workload, len(ids), capacities, pinned=pinned)
+    with mock.patch.object(module, "CHUNK_TOKENS", chunk):
+        warm = Warm(stream, table, 0, start, enough=max(capacities))
+        found = warm.demand(workload, len(ids), capacities, pinned=pinned)
+    assert warm.recency.tolist() == list(dict.fromkeys(reversed(before)))[: max(capacities)][::-1]
     assert (found.tokens, found.reads) == (len(ids) - start, len(asked))
     assert found.steps == sum(len(piece.ends) for piece in steps)
-    for index, capacity in enumerate(capacities):
-        whole = [page for page in before + asked if page not in held]
-        misses = reference.lru(whole, capacity - pinned)[len([page for page in before if page not in held]) :]
+    caches = [(capacity, set()) for capacity in capacities] + [(capacities[0] - pinned, held)] * bool(pinned)
+    assert len(found.misses) == len(caches)
+    for index, (capacity, never) in enumerate(caches):
+        warmed, free = ([page for page in pages if page not in never] for pages in (before, asked))
+        misses = reference.lru(warmed + free, capacity)[len(warmed) :]
         assert found.misses[index] == sum(misses)
         sent = found.sent(index)  # so short a text is kept whole
-        assert len(sent.pages) == sum(misses) and sent.lookups.sum() == found.tokens
-        assert sent.pages.tolist() == [
-            page for page, missed in zip((page for page in asked if page not in held), misses, strict=True) if missed
-        ]
+        assert sent.pages.tolist() == [page for page, missed in zip(free, misses, strict=True) if missed]
+        assert sent.lookups.sum() == found.tokens
+    by_step = np.diff(found.sent(0).ends, prepend=0)
+    cuts = [part * found.steps // len(found.parts) for part in range(len(found.parts) + 1)]
+    assert len(found.parts) == min(8, found.steps)
+    for part, (low, high) in zip(found.parts, pairwise(cuts), strict=True):
+        assert part == by_step[low:high].sum() / found.kept.lookups[low:high].sum()
 
 
 def test_steps_are_kept_evenly(monkeypatch):
     ids, starts = synthesise(60_000, 5000, seed=2)
     stream, table = TokenStream(ids, starts=starts), made("engram")
-    warm = Warm(stream, table, 0, 40_000)
+    warm = Warm(stream, table, 0, 40_000, enough=50)
     whole = warm.demand(Workload(4), 60_000, [50])
     monkeypatch.setattr(module, "KEPT_REFERENCES", 20_000)
     some = warm.demand(Workload(4), 60_000, [50])

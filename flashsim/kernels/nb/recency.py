@@ -7,6 +7,20 @@ from flashsim.kernels.nb.bits import popcount
 
 
 @njit(cache=True, nogil=True)
+def go_back(ids, seen, found, count):
+    """Go through ``ids`` backwards: those not ``seen`` (bool, shape (pages,)) are put into ``found`` from ``count`` on,
+    while there is room, and are seen. Returns how many are in ``found`` then."""
+    for at in range(len(ids) - 1, -1, -1):
+        if count == len(found):
+            break
+        if not seen[ids[at]]:
+            seen[ids[at]] = True
+            found[count] = ids[at]
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
 def by_last_access(last):
     """uint32, shape (pages touched,): the pages in the order of ``last``, oldest first. last: uint32, shape (pages,),
     different numbers from 1 on, 0 = never touched. Each number's rank is the bits set before it: no sorting."""
