@@ -10,7 +10,7 @@ from flashsim.units import format_bytes
 
 _NEEDED = (
     "corpus", "synthetic", "label", "case", "workload", "cache_bytes", "drive", "tokens", "references_per_token",
-    "shared_per_token", "reads_per_token", "gain",
+    "shared_per_token", "reads_per_token", "reads_per_token_least", "reads_per_token_most", "gain",
 )  # fmt: skip
 _AS_ASKED = "as asked"
 _STAGES = {"references_per_token": "asked", "shared_per_token": "shared in a step", "reads_per_token": "read"}
@@ -38,12 +38,15 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
 
 
 def _reads(axes, asked, loads: list[str]) -> None:
-    """Pages a token: asked for, shared in a step, read from the drive."""
+    """Pages a token: asked for, shared in a step, read from the drive, with the least and most of eight parts."""
     places, width = np.arange(len(loads)), 0.27
+    reads = asked["reads_per_token"]
+    spread = [reads - asked["reads_per_token_least"], asked["reads_per_token_most"] - reads]
     for number, (column, name) in enumerate(_STAGES.items()):
         bars = axes.bar(
-            places + (number - 1) * width, asked[column], width * 0.92, label=name, color=COLOURS[(4, 0, 1)[number]]
-        )
+            places + (number - 1) * width, asked[column], width * 0.92, label=name, color=COLOURS[(4, 0, 1)[number]],
+            yerr=spread if column == "reads_per_token" else None, error_kw={"ecolor": "#444444", "elinewidth": 1},
+        )  # fmt: skip
         axes.bar_label(bars, [f"{value:.3g}" for value in asked[column]], fontsize=8, padding=1)
     axes.set_xticks(places, loads)
     axes.set_ylabel("pages / token")

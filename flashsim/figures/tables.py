@@ -17,7 +17,9 @@ _POSITIVE = (
 )  # fmt: skip
 _NEWER = {"warm_pages": 0, "workload": "plain"}  # columns that older tables lack, and what they are there
 # no buckets; nothing that collides, or 1 head
-_MAY_BE_EMPTY = ("S", "extra_heads", "p_another", "neighbours_relative", "gain")
+_MAY_BE_EMPTY = (
+    "S", "extra_heads", "p_another", "neighbours_relative", "gain", "reads_per_token_least", "reads_per_token_most",
+)  # fmt: skip
 
 
 def read_rows(csv: Path, hint: str):

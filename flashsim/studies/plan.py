@@ -222,7 +222,7 @@ def plan(
 def _row(name: str, layout: Layout, case: Case, demand: Demand, cache_bytes: int, warm: Warm) -> dict[str, Any]:
     """COLUMNS of a case but the stream's and the gain."""
     rate, reads = case.tokens_per_s(demand), int(demand.misses[case.cache]) / demand.tokens
-    parts = demand.parts if case.cache == 0 else []
+    parts = [] if case.cache else demand.parts.tolist()
     return {
         "layout": layout.name,
         "label": layout.label,
