@@ -138,7 +138,7 @@ class Workload:
         hashing, weaver = layout.addressing(unit, backend), _Weaver(backend)
         context = hashing.context + 1  # so that a place where a segment begins is no document's start to any n-gram
         documents = _documents(stream, layout, self.streams, begin, end, context)
-        slots, cursor = np.zeros((self.streams, 4), np.int64), np.zeros(2, np.int64)
+        slots, cursor = np.zeros((self.streams, 4), np.int64), np.zeros(3, np.int64)
         room = max(_BLOCK_TOKENS, self.streams * (1 + self.draft), self.prefill)
         segments, step_ends = np.empty((room, 4), np.int64), np.empty(room, np.int64)
         of, place, wasted = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, bool)
