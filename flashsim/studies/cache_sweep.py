@@ -21,7 +21,7 @@ from flashsim.layouts import Layout
 from flashsim.studies.cache_state import CacheState, load_state
 from flashsim.studies.cells import Cell, Counted, capacities_of, cells_of, check_ids, names_of, steps, unit_bytes
 from flashsim.studies.drives import COLUMNS as OF_DRIVES
-from flashsim.studies.drives import DriveReads, Sharding
+from flashsim.studies.drives import DriveLoads, Sharding
 from flashsim.studies.ledger import Row, to_csv
 from flashsim.studies.token_reads import TokenReads
 from flashsim.tokens.stream import TokenStream
@@ -210,7 +210,7 @@ def run_cell(
     counted, by_token, by_drive = Counted(), None, None
     index = np.unique(capacities, return_inverse=True)[1]
     if ways.sharding:
-        by_drive = DriveReads(len(set(capacities)), ways.sharding, cell.layout)
+        by_drive = DriveLoads(len(set(capacities)), ways.sharding, cell.layout)
     if ways.per_token or ways.unit == "row":
         grouped = (cell.layout.heads, cell.layout.rows_per_read) if ways.unit == "row" else ()
         by_token = TokenReads(len(set(capacities)), *grouped)
