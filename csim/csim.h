@@ -5,6 +5,12 @@
  * has a numba twin of the same name in flashsim/kernels/nb/ and a plain-Python reference in tests/reference.py, and all
  * three agree to the last bit; the replay, which reads from a drive, has neither.
  *
+ * Contents, in this order, a section for each file:
+ *     tokens to ids   address, tables: row or page ids; place: rows to pages; match: the n-grams of a set;
+ *                     weave: the ids in a workload's order
+ *     caches          lru, stack: LRU at several capacities, at every one; the other policies, in a section together
+ *     drives          stamp, target: what is read; io: the replay; drive: a model of the drive
+ *
  * The lines between the two BINDING marks are also what the Python binding is generated from: plain C
  * declarations only.
  */

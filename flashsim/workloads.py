@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from flashsim.errors import UsageError
-from flashsim.kernels import backend as kernels_of
 from flashsim.kernels.nb.schedule import feed, schedule
+from flashsim.kernels.weave import Weaver
 from flashsim.layouts import Layout
 from flashsim.layouts.addressing import Hashing
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
@@ -126,7 +126,7 @@ class Workload:
     def _in_order(self, stream, layout, unit, begin, end, first, backend) -> Iterator["Steps | int"]:
         each = self.prefill if not self.streams else 1
         size = -(-_block(layout.addressing(unit, backend)) // each) * each
-        skipped, weaver = first // size * size, _Weaver(backend)
+        skipped, weaver = first // size * size, Weaver(backend)
         if skipped:
             yield skipped
         for piece in pieces(stream, layout, unit=unit, begin=begin + skipped, end=end, backend=backend, size=size):
@@ -136,10 +136,10 @@ class Workload:
             yield Steps(ids, piece.orders, counts, piece.counts, np.zeros(tokens, np.int64), steps)
 
     def _out_of_order(self, stream, layout, unit, begin, end, first, backend) -> Iterator["Steps | int"]:
-        hashing, weaver = layout.addressing(unit, backend), _Weaver(backend)
+        hashing, weaver = layout.addressing(unit, backend), Weaver(backend)
         context = hashing.context + 1  # so that a place where a segment begins is no document's start to any n-gram
         documents = _documents(stream, layout, self.streams, begin, end, context)
-        slots, cursor = np.zeros((self.streams, 4), np.int64), np.zeros(2, np.int64)
+        slots, cursor = np.zeros((self.streams, 4), np.int64), np.zeros(3, np.int64)
         room = max(_block(hashing), self.streams * (1 + self.draft), self.prefill)
         segments, step_ends = np.empty((room, 4), np.int64), np.empty(room, np.int64)
         of, place, wasted = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, bool)
@@ -205,29 +205,6 @@ class Steps(NamedTuple):
             self.ids[before:through], self.orders[tokens], self.counts[tokens], self.references[tokens],
             self.wasted[tokens], ends,
         )  # fmt: skip
-
-
-class _Weaver:
-    """What :func:`flashsim.kernels.c.weave` needs from one call to the next."""
-
-    def __init__(self, backend: str) -> None:
-        self._weave = kernels_of(backend).weave
-        self._seen, self._stamp = np.zeros(0, np.uint64), 1
-
-    def __call__(
-        self, ids: np.ndarray, counts: np.ndarray, order: np.ndarray | None, step_ends: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(ids, counts) of the tokens in ``order``."""
-        sizes = counts if order is None else counts[order]
-        by_step = np.add.reduceat(sizes, np.append(0, step_ends[:-1]), dtype=np.int64)
-        slots = 2 << int(by_step.max()).bit_length()
-        if slots > len(self._seen) or self._stamp + len(step_ends) > 2**32 - 2:
-            self._seen, self._stamp = np.zeros(max(slots, len(self._seen)), np.uint64), 1
-        out, each = np.empty(int(by_step.sum()), np.uint32), np.empty(len(sizes), np.uint16)
-        ends = np.cumsum(counts, dtype=np.int64)
-        written = self._weave(ids, ends, order, step_ends, self._seen, self._stamp, out, each)
-        self._stamp += len(step_ends)
-        return out[:written], each
 
 
 def _documents(

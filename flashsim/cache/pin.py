@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from flashsim.cache.lru import Marked
 from flashsim.kernels.nb.counting import add_counts
 
 _LEVELS = 1 << 16  # counts up to here are told apart without sorting
@@ -31,3 +32,21 @@ def read_counts(traces: Iterable[np.ndarray], ids_below: int) -> np.ndarray:
     for ids in traces:
         add_counts(ids, counts)
     return counts
+
+
+def run_unpinned(sweep: Marked, ids: np.ndarray, pinned: np.ndarray | None, classes: np.ndarray | None = None) -> None:
+    """Go on with those of ``ids`` that are not pinned: what is pinned never misses, and takes no place in the cache.
+
+    sweep: of any policy, or split; with ``classes``, of LRU. ids: uint32, contiguous. pinned: bool, shape (every id,);
+    None = nothing is. classes: uint8, one for each of ``ids``, or None: as of :meth:`LruSweep.run`, 0 where pinned.
+    """
+    free = slice(None) if pinned is None else ~pinned[ids]
+    if classes is None:
+        sweep.run(ids[free])
+    elif pinned is None:
+        sweep.run(ids, classes)
+    else:
+        rest, classes[:] = ids[free], 0
+        missed = np.empty(len(rest), np.uint8)
+        sweep.run(rest, missed)
+        classes[free] = missed

@@ -12,6 +12,7 @@ import numpy as np
 
 from flashsim.errors import UsageError
 from flashsim.kernels.drive import MAX_READS
+from flashsim.kernels.weave import Weaver
 
 GROUPS_MAX = 2**31 - 1  # as many as it takes
 
@@ -67,7 +68,7 @@ def joined(parts: Sequence[Groups]) -> Groups:
     )
 
 
-def by_token(ids: np.ndarray, counts: np.ndarray, page_bytes: int, tokens: int = 1) -> Groups:
+def by_token(ids: np.ndarray, counts: np.ndarray, page_bytes: int, tokens: int = 1, backend: str = "c") -> Groups:
     """Each token a group. ids: uint32, the pages that the tokens read, in order. counts: integers, shape (tokens,),
     how many each reads."""
     return Groups(ids, np.cumsum(counts, dtype=np.int64), np.ones(len(counts), np.int64), page_bytes)
@@ -79,21 +80,12 @@ def by_step(ids: np.ndarray, counts: np.ndarray, page_bytes: int, steps: np.ndar
     return Groups(ids, ends[np.cumsum(steps, dtype=np.int64) - 1], steps.astype(np.int64), page_bytes)
 
 
-def by_chunk(ids: np.ndarray, counts: np.ndarray, page_bytes: int, tokens: int = 2048) -> Groups:
+def by_chunk(ids: np.ndarray, counts: np.ndarray, page_bytes: int, tokens: int = 2048, backend: str = "c") -> Groups:
     """Each ``tokens`` tokens a group, the last one what is left, with each distinct page once: where it is first used.
-    Otherwise as :func:`by_token`. Memory: 4 B for each page up to the largest id."""
-    firsts = np.arange(0, len(counts), tokens)
-    cuts = np.cumsum(np.add.reduceat(counts, firsts, dtype=np.int64)) if len(counts) else np.zeros(0, np.int64)
-    place = np.empty(int(ids.max(initial=0)) + 1, np.uint32)  # of each page's first use in a chunk
-    first_use = np.empty(len(ids), bool)
-    begin = 0
-    for end in cuts.tolist():
-        pages, order = ids[begin:end], np.arange(end - begin, dtype=np.uint32)
-        place[pages[::-1]] = order[::-1]  # of equal indices the last one is kept
-        np.equal(place[pages], order, out=first_use[begin:end])
-        begin = end
-    lookups = np.diff(firsts, append=len(counts))
-    return Groups(ids, cuts, lookups, page_bytes).only(first_use)
+    Otherwise as :func:`by_token`. Memory: that of a :class:`flashsim.kernels.weave.Weaver` whose steps are chunks."""
+    ends = np.minimum(np.arange(tokens, len(counts) + tokens, tokens), len(counts))
+    pages, each = Weaver(backend)(ids, counts, None, ends)
+    return by_step(pages, each, page_bytes, np.diff(ends, prepend=0))
 
 
 class Mode(NamedTuple):

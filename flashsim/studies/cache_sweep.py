@@ -14,14 +14,14 @@ from threading import Event
 import numpy as np
 
 from flashsim.cache.engine import check_policies, sweep_of
-from flashsim.cache.pin import most_read, read_counts
+from flashsim.cache.pin import most_read, read_counts, run_unpinned
 from flashsim.cache.split import SplitLru
 from flashsim.errors import UsageError
 from flashsim.layouts import Layout
 from flashsim.studies.cache_state import CacheState, load_state
 from flashsim.studies.cells import Cell, Counted, capacities_of, cells_of, check_ids, names_of, steps, unit_bytes
 from flashsim.studies.drives import COLUMNS as OF_DRIVES
-from flashsim.studies.drives import DriveReads, Sharding
+from flashsim.studies.drives import DriveLoads, Sharding
 from flashsim.studies.ledger import Row, to_csv
 from flashsim.studies.token_reads import TokenReads
 from flashsim.tokens.stream import TokenStream
@@ -210,28 +210,22 @@ def run_cell(
     counted, by_token, by_drive = Counted(), None, None
     index = np.unique(capacities, return_inverse=True)[1]
     if ways.sharding:
-        by_drive = DriveReads(len(set(capacities)), ways.sharding, cell.layout)
+        by_drive = DriveLoads(len(set(capacities)), ways.sharding, cell.layout)
     if ways.per_token or ways.unit == "row":
         grouped = (cell.layout.heads, cell.layout.rows_per_read) if ways.unit == "row" else ()
         by_token = TokenReads(len(set(capacities)), *grouped)
     if warm:
-        sweep.run(warm.pages if pinned is None else warm.pages[~pinned[warm.pages]])
+        run_unpinned(sweep, warm.pages, pinned)
     for first, last in ((cell.begin, start), (start, cell.end)) if warmup else ((start, cell.end),):
         if first == start:
             sweep.mark()
         for ids, step in steps(cell, first, last, backend):
-            kept = slice(None) if pinned is None else ~pinned[ids]
-            if ways.by_class and first == start:
-                classes, rest = np.zeros(len(ids), np.uint8), ids[kept]  # what is pinned never misses
-                missed = np.zeros(len(rest), np.uint8)
-                sweep.run(rest, missed)
-                classes[kept] = missed
-                if by_token is not None:
-                    by_token.add(classes, step.counts, cell.layout.pages_of(ids) if ways.unit == "row" else None)
-                if by_drive is not None:
-                    by_drive.add(ids, classes, step.counts, step.ends)
-            else:
-                sweep.run(ids[kept])
+            classes = np.empty(len(ids), np.uint8) if ways.by_class and first == start else None
+            run_unpinned(sweep, ids, pinned, classes)
+            if by_token is not None and classes is not None:
+                by_token.add(classes, step.counts, cell.layout.pages_of(ids) if ways.unit == "row" else None)
+            if by_drive is not None and classes is not None:
+                by_drive.add(ids, classes, step.counts, step.ends)
             counted += step if first == start else Counted()
             progress(step.tokens)
     sweep.check()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flashsim.cache.lru import LruSweep
-from flashsim.cache.pin import most_read
+from flashsim.cache.pin import most_read, run_unpinned
 from flashsim.device.workload import Groups, by_step, joined
 from flashsim.errors import UsageError
 from flashsim.kernels.nb.counting import add_counts, count_by_step
@@ -134,19 +134,13 @@ class _Caches:
     def __init__(self, capacities: Sequence[int], warm: Warm, held: np.ndarray | None) -> None:
         self._sweep, self._held = LruSweep(capacities, warm.layout.pages, warm.backend), held
         self._capacities = len(capacities)
-        self._sweep.run(warm.recency if held is None else warm.recency[~held[warm.recency]])
+        run_unpinned(self._sweep, warm.recency, held)
         self._sweep.mark()
 
     def run(self, ids: np.ndarray) -> np.ndarray:
         """Read ``ids``; return uint8, shape (ids,): at how many of the capacities each missed."""
-        classes = np.zeros(len(ids), np.uint8)
-        if self._held is None:
-            self._sweep.run(ids, classes)
-        else:
-            free = ~self._held[ids]
-            missed = np.empty(int(free.sum()), np.uint8)
-            self._sweep.run(ids[free], missed)
-            classes[free] = missed
+        classes = np.empty(len(ids), np.uint8)
+        run_unpinned(self._sweep, ids, self._held, classes)
         return classes
 
     def missed(self, classes: np.ndarray) -> np.ndarray:

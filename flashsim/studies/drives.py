@@ -60,7 +60,7 @@ class Sharding:
         return (starts[firsts] if self.by == "head" else layout.pages - parts + firsts).astype(np.uint32)
 
 
-class DriveReads:
+class DriveLoads:
     """Counts what each drive reads, over all steps and in the step's busiest, at several capacities of one cache that
     all drives share.
 

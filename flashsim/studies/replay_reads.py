@@ -53,6 +53,7 @@ class DriveReads:
         _require_pages(trace)
         self.page_bytes = trace.facts["unit_bytes"]
         self._trace, self._mode, self._group = trace, MODES[mode], chunk if MODES[mode].chunked else 1
+        self._backend = backend
         if trace.steps is None or mode == "stream":
             step = -(-_STEP_TOKENS // self._group) * self._group
             self._firsts, self._step_ends = np.arange(0, len(trace), step), None
@@ -68,9 +69,9 @@ class DriveReads:
             self._begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(reads[:-1])))
         self._missed: dict[int, list[np.ndarray]] = {size: [] for size in sorted(set(cache_bytes)) if size}
         if self._missed:
-            self._run_caches(progress, backend)
+            self._run_caches(progress)
 
-    def _run_caches(self, progress: Callable[[int], None], backend: str) -> None:
+    def _run_caches(self, progress: Callable[[int], None]) -> None:
         capacities = [size // self.page_bytes for size in self._missed]
         if capacities[0] < 1:
             raise UsageError(
@@ -80,7 +81,7 @@ class DriveReads:
         below = self._trace.facts["ids_below"]
         if below > PAGES_MAX:
             raise UsageError(f"{self._trace.path}: {below} pages, over {PAGES_MAX}: leave --cache out")
-        sweep, rank = LruSweep(capacities, below, backend), np.unique(capacities, return_inverse=True)[1]
+        sweep, rank = LruSweep(capacities, below, self._backend), np.unique(capacities, return_inverse=True)[1]
         for block in range(len(self._firsts)):
             groups = self._groups(block)
             classes = np.empty(len(groups.pages), np.uint8)
@@ -103,7 +104,7 @@ class DriveReads:
         if self._step_ends is not None:
             steps = slice(*np.searchsorted(self._step_ends, (first, last), side="right"))
             return by_step(ids, counts, self.page_bytes, trace.steps[steps])
-        return self._mode.make(ids, counts, self.page_bytes, self._group)
+        return self._mode.make(ids, counts, self.page_bytes, self._group, self._backend)
 
     def _kept(self, block: int, cache_bytes: int) -> Groups:
         groups = self._groups(block)

@@ -3,8 +3,9 @@
 import numpy as np
 
 from flashsim import layout, trace_ids
+from flashsim.kernels.weave import Weaver
 from flashsim.trace import pieces
-from flashsim.workloads import Workload, _Weaver
+from flashsim.workloads import Workload
 from tests.bench.measure import interleaved
 
 WORKLOADS = (Workload(1), Workload(8), Workload(64), Workload(0, 2048), Workload(8, 512, 0.8))
@@ -40,7 +41,7 @@ def workloads(stream, tokens: int, rounds: int) -> None:
     results = {}
 
     def ours(backend: str) -> None:
-        results[backend] = int(_Weaver(backend)(ids, counts, None, ends)[1].sum(dtype=np.int64))
+        results[backend] = int(Weaver(backend)(ids, counts, None, ends)[1].sum(dtype=np.int64))
 
     def numpy() -> None:
         results["numpy"] = sum(len(np.unique(part)) for part in np.split(ids, cuts))

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -40,3 +41,9 @@ def test_refusals(flashsim, corpus_file, more):
     assert code == 2 and out == "" and len(lines) == 1 and lines[0].startswith("flashsim: error:")
     assert any(character.isdigit() for character in lines[0])
     assert not list(Path().glob("*.csv")) and not Path("reports").exists()
+
+
+def test_where_nothing_is_read_curve_says_so(flashsim):
+    np.zeros(5000, np.uint16).tofile("eot.bin")
+    code, _, err = flashsim("curve", "eot.bin", "--eot", "0", "--dtype", "uint16", "--params", "1M")
+    assert code == 2 and "none of the 5000 tokens reads anything" in err and not Path("reports").exists()

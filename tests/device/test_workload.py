@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from flashsim.device.workload import GROUPS_MAX, MAX_READS, MODES, Groups, by_chunk, by_token, joined, limits
 from flashsim.errors import UsageError
+from flashsim.kernels import BACKENDS
 
 TOKENS = st.lists(st.lists(st.integers(0, 12), max_size=5), max_size=40)  # the pages of each token
 
@@ -31,11 +32,11 @@ def test_a_token_is_a_group(tokens):
     assert listed(by_token(*arrays(tokens), 4096)) == [(pages, 1) for pages in tokens]
 
 
-@given(TOKENS, st.integers(1, 9))
-def test_a_chunk_is_a_group_with_each_page_once_where_first_used(tokens, size):
+@given(TOKENS, st.integers(1, 9), st.sampled_from(list(BACKENDS)))
+def test_a_chunk_is_a_group_with_each_page_once_where_first_used(tokens, size, backend):
     chunks = [tokens[at : at + size] for at in range(0, len(tokens), size)]
     expected = [(list(dict.fromkeys(page for pages in chunk for page in pages)), len(chunk)) for chunk in chunks]
-    assert listed(by_chunk(*arrays(tokens), 4096, size)) == expected
+    assert listed(by_chunk(*arrays(tokens), 4096, size, backend)) == expected
 
 
 @given(TOKENS, st.integers(1, 9), st.randoms())

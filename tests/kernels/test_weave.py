@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flashsim.kernels import BACKENDS, backend
+from flashsim.kernels.weave import Weaver
 
 
 @st.composite
@@ -51,6 +52,23 @@ def test_what_an_earlier_call_saw_is_forgotten(name):
     seen, ids_of = np.zeros(8, np.uint64), [[1, 2], [2, 1, 2]]
     for stamp in (1, 3, 5):
         assert run(name, ids_of, [0, 1], [1, 2], seen, stamp) == ([1, 2, 2, 1], [2, 2])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(woven(), max_size=6), st.integers(1, 12), st.sampled_from(list(BACKENDS)))
+def test_a_weaver_keeps_nothing_from_call_to_call(calls, left, name):
+    """Of any sizes one after the other, and where the stamps run out."""
+    weaver = Weaver(name)
+    for at, (ids_of, order, step_ends) in enumerate(calls):
+        if at == 1:
+            weaver._stamp = 2**32 - 2 - left
+        ids, counts = weaver(
+            np.array([one for token in ids_of for one in token], np.uint32),
+            np.array([len(token) for token in ids_of], np.uint8),
+            np.array(order, np.int32),
+            np.array(step_ends, np.int64),
+        )
+        assert (ids.tolist(), counts.tolist()) == reference.weave(ids_of, order, step_ends)
 
 
 @pytest.mark.parametrize("name", BACKENDS)
