@@ -24,6 +24,7 @@ from tests.bench.addresses import addresses
 from tests.bench.drive import drive
 from tests.bench.measure import interleaved, machine
 from tests.bench.model import model
+from tests.bench.plans import plans
 from tests.bench.replay import replay
 from tests.bench.workloads import workloads
 
@@ -168,7 +169,7 @@ def _trace(stream, tokens: int) -> tuple:
 
 BENCHMARKS = {
     "addresses": addresses, "lru": lru, "curve": curve, "policies": policies, "stamps": stamps, "drive": drive,
-    "workloads": workloads,
+    "workloads": workloads, "plans": plans,
 }  # fmt: skip
 
 
