@@ -140,6 +140,14 @@ def load_state(path: str | Path, *cells: Cell) -> CacheState:
     return state
 
 
+class _Spec(msgspec.Struct):
+    rows: dict[str, Any]
+
+
+class _LayoutFacts(msgspec.Struct):
+    spec: _Spec
+
+
 class _Facts(msgspec.Struct):
     """What a state's JSON has to hold for the state to be used; the rest is for people."""
 
@@ -150,7 +158,7 @@ class _Facts(msgspec.Struct):
     begin: int
     end: int
     source: dict[str, Any]
-    layout: dict[str, Any]
+    layout: _LayoutFacts
 
 
 def _facts(path: Path) -> dict[str, Any]:
@@ -174,8 +182,8 @@ def _layout(cell: Cell) -> dict[str, Any]:
 
 def _hashed(layout: dict[str, Any]) -> dict[str, Any]:
     """What decides the ids of a layout, which two layout files of one label may still differ in."""
-    spec = layout.get("spec", {})
-    rows = {key: value for key, value in spec.get("rows", {}).items() if key != "params"}  # 20B may be written 20000M
+    spec = layout["spec"]
+    rows = {key: value for key, value in spec["rows"].items() if key != "params"}  # 20B may be written 20000M
     return {
         "table_sizes": layout.get("table_sizes"),
         "rows": rows,
