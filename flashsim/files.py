@@ -168,6 +168,14 @@ def _cpu_model() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
+def parse_json(text: str | bytes) -> Any:
+    """What a JSON text holds. Raises ValueError, in one line, where it is none or is nested too deeply to be read."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(" ".join(str(error).split())) from None
+
+
 def facts_path(beside: str | os.PathLike, kind: str | None) -> Path:
     """The ``.json`` beside a result whose facts have this ``kind``.
 
@@ -179,7 +187,7 @@ def facts_path(beside: str | os.PathLike, kind: str | None) -> Path:
         require_writable(path)  # says what it is
     if os.path.isfile(path):
         try:
-            held = json.loads(path.read_bytes())
+            held = parse_json(path.read_bytes())
         except ValueError:
             held = None
         if not isinstance(held, dict) or held.get("kind") != kind:

@@ -5,7 +5,6 @@
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -17,7 +16,7 @@ import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, facts_path, refuse_inputs, replacing, sha256_of, write_facts
+from flashsim.files import NpyWriter, facts_path, parse_json, refuse_inputs, replacing, sha256_of, write_facts
 from flashsim.layouts import Layout
 from flashsim.layouts.addressing import Piece
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
@@ -285,7 +284,7 @@ def facts_beside(path: Path) -> dict[str, Any] | None:
     if path.suffix != ".npy" or not os.path.isfile(beside := path.with_suffix(".json")):
         return None
     try:
-        facts = json.loads(beside.read_bytes())
+        facts = parse_json(beside.read_bytes())
     except ValueError as error:
         raise DataError(f"{beside}: broken JSON ({error}): write the trace again") from None
     if not isinstance(facts, dict) or facts.get("kind") != _KIND:

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, facts_path, replacing, require_writable, sha256_of, write_facts
+from flashsim.files import NpyWriter, facts_path, parse_json, replacing, require_writable, sha256_of, write_facts
 from flashsim.studies.cells import Cell, names_of, unit_bytes
 from flashsim.trace import Trace, layout_facts, source_facts
 
@@ -164,12 +164,12 @@ class _Facts(msgspec.Struct):
 def _facts(path: Path) -> dict[str, Any]:
     way_out = "give --warm-from a .npy that --save-state wrote"
     try:
-        facts = json.loads(path.with_suffix(".json").read_bytes())
+        facts = parse_json(path.with_suffix(".json").read_bytes())
         if path.suffix != ".npy" or not isinstance(facts, dict) or facts.get("kind") != KIND:
             raise ValueError(f"its .json is not of a {KIND}")
         msgspec.convert(facts, _Facts)
-    except (OSError, ValueError, RecursionError) as error:  # msgspec's and json's errors are ValueErrors
-        reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+    except (OSError, ValueError) as error:  # msgspec's errors are ValueErrors
+        reason = error.strerror if isinstance(error, OSError) else error
         raise DataError(f"{path}: 0 pages of a cache state read ({reason}): {way_out}") from None
     return facts
 
