@@ -63,6 +63,11 @@ def format_bytes(size: int) -> str:
     return f"{size} B"
 
 
+def plural(what: str, count: int) -> str:
+    """``what`` as it stands behind ``count``: ``cell`` where it is 1, else ``cells``."""
+    return what if count == 1 else f"{what}s"
+
+
 def format_count(count: int) -> str:
     """``count`` as it would be typed: ``20B``, ``3.2B``, ``200M``; exact, so what no suffix fits stays whole."""
     for unit in ("T", "B", "M", "k"):
