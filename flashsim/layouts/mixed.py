@@ -96,7 +96,8 @@ class MixLayout(Layout):
 
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
         if by == "head" and self.spec.rows.addressing != "heads":
-            raise UsageError(f"{self.name}: {self.heads} heads share one table an order: split it by order")
+            share = "head has" if self.heads == 1 else "heads share"
+            raise UsageError(f"{self.name}: {self.heads} {share} one table an order")
         parts = len(self.sizes) if by == "head" else len(self.orders)
         firsts = np.concatenate(([0], np.cumsum(np.array(self.sizes).reshape(parts, -1).sum(axis=1))[:-1]))
         if unit == "row":
