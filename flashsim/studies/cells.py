@@ -13,7 +13,7 @@ from flashsim.errors import DataError, UsageError
 from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Tally, Trace, pieces, window
-from flashsim.units import format_bytes
+from flashsim.units import exact_bytes
 from flashsim.workloads import PLAIN, Workload
 
 _TRACE_STEP = 1 << 22  # references of a stored trace taken at a time
@@ -84,7 +84,7 @@ def capacities_of(cell: Cell, sizes: Sequence[int], entry_bytes: int = 0, pin_by
     """Entries that caches of ``sizes`` bytes hold: a page or row each, and ``entry_bytes`` beside it, in what
     ``pin_bytes`` leave. Raises UsageError where there is no cache, or one holds none."""
     entry = unit_bytes(cell) + entry_bytes
-    least = format_bytes(entry + pin_bytes)
+    least = exact_bytes(entry + pin_bytes)
     if not sizes:
         raise UsageError(f"0 caches: give one of {least} or more")
     if min(sizes) - pin_bytes < entry:
