@@ -21,7 +21,7 @@ def read_form(path: Path, form: type[_Form]) -> _Form:
         return decode(path.read_bytes(), type=form)
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: {_located(str(error), form)} (1 field wrong): {_SEE}") from None
-    except ValueError as error:  # of msgspec, of the encoding, of a number with thousands of digits
+    except (ValueError, RecursionError) as error:  # also of the encoding, of a number with thousands of digits
         raise UsageError(f"{path}: not {kind.upper()} ({error}), 0 fields read: {_SEE}") from None
 
 

@@ -5,7 +5,6 @@
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -17,7 +16,7 @@ import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, facts_path, refuse_inputs, replacing, sha256_of, write_facts
+from flashsim.files import NpyWriter, facts_path, parse_json, refuse_inputs, replacing, sha256_of, write_facts
 from flashsim.layouts import Layout
 from flashsim.layouts.addressing import Piece
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
@@ -153,7 +152,7 @@ def write_trace(
     path = Path(path)
     if path.suffix != ".npy":
         raise UsageError(f"{path}: a trace is 1 .npy file and a .json beside it: let -o end in .npy")
-    refuse_inputs([path, _counts_path(path), _steps_path(path)], [stream.path])
+    refuse_inputs([path, path.with_suffix(".json"), _counts_path(path), _steps_path(path)], [stream.path])
     facts_path(path, _KIND)
     begin, end = window(stream, skip, tokens)
     counts_path, tally = _counts_path(path), Tally(layout)
@@ -258,6 +257,16 @@ class Trace:
         """Tokens."""
         return self.facts["tokens"]
 
+    def read(self, begin: int, end: int) -> np.ndarray:
+        """uint32, contiguous: ``ids`` [begin, end). Raises DataError where one is not below what the JSON says."""
+        ids, below = np.ascontiguousarray(self.ids[begin:end]), self.facts["ids_below"]
+        if ids.max(initial=0) >= below:
+            bad = int(np.argmax(ids >= below))
+            raise DataError(
+                f"{self.path}: id {begin + bad} is {ids[bad]}, its JSON says all are below {below}: trace it again"
+            )
+        return ids
+
     def reads_before(self, token: int) -> int:
         """Reads of the first ``token`` tokens: the position in ``ids`` at which the next token's begin."""
         if self.counts is None:
@@ -285,7 +294,7 @@ def facts_beside(path: Path) -> dict[str, Any] | None:
     if path.suffix != ".npy" or not os.path.isfile(beside := path.with_suffix(".json")):
         return None
     try:
-        facts = json.loads(beside.read_bytes())
+        facts = parse_json(beside.read_bytes())
     except ValueError as error:
         raise DataError(f"{beside}: broken JSON ({error}): write the trace again") from None
     if not isinstance(facts, dict) or facts.get("kind") != _KIND:

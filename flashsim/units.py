@@ -63,6 +63,18 @@ def format_bytes(size: int) -> str:
     return f"{size} B"
 
 
+def exact_bytes(size: int) -> str:
+    """``size`` bytes, 1 or more, in the largest binary unit that it is a whole number of: ``68 KiB``, ``4160 B``. It is
+    never rounded, so :func:`parse_bytes` has it back."""
+    unit = next(unit for unit in ("TiB", "GiB", "MiB", "KiB", "B") if size % _BYTE_UNITS[unit] == 0)
+    return f"{size // _BYTE_UNITS[unit]} {unit}"
+
+
+def plural(what: str, count: int) -> str:
+    """``what`` as it stands behind ``count``: ``cell`` where it is 1, else ``cells``."""
+    return what if count == 1 else f"{what}s"
+
+
 def format_count(count: int) -> str:
     """``count`` as it would be typed: ``20B``, ``3.2B``, ``200M``; exact, so what no suffix fits stays whole."""
     for unit in ("T", "B", "M", "k"):

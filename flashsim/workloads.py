@@ -18,6 +18,7 @@ from flashsim.layouts import Layout
 from flashsim.layouts.addressing import Hashing
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
 from flashsim.trace import pieces
+from flashsim.units import plural
 
 PLAIN = "plain"  # no workload: the text as it stands, no token sharing reads with another
 STREAMS_MAX, CHUNK_MAX, DRAFT_MAX = 1 << 16, 1 << 20, 64
@@ -55,7 +56,8 @@ class Workload:
                 raise UsageError(f"{name} {value}: take {least} to {most}")
         if self.streams and self.prefill and not 0 < self.prompt_share < 1:
             raise UsageError(
-                f"--prompt {self.prompt_share:g} of {self.streams} streams with prefill: take a share between 0 and 1"
+                f"--prompt {self.prompt_share:g} of {self.streams} {plural('stream', self.streams)} with prefill: take "
+                "a share between 0 and 1"
             )
         if self.prompt_share and not (self.streams and self.prefill):
             raise UsageError(f"--prompt {self.prompt_share:g}: a share of what? give --streams and --prefill with it")
@@ -67,12 +69,12 @@ class Workload:
     @property
     def label(self) -> str:
         """What tables and figures call it."""
-        parts = [f"{self.streams} stream{'s' * (self.streams > 1)}"] if self.streams else []
+        parts = [f"{self.streams} {plural('stream', self.streams)}"] if self.streams else []
         if self.prefill:
             share = f" of {100 * self.prompt_share:g} %" if self.streams else ""
             parts.append(f"prefill {self.prefill}{share}")
         if self.draft:
-            parts.append(f"{self.draft} drafts at {self.accept:g}")
+            parts.append(f"{self.draft} {plural('draft', self.draft)} at {self.accept:g}")
         return ", ".join(parts)
 
     @property
@@ -84,12 +86,15 @@ class Workload:
         """Raise UsageError where tokens [begin, end) have fewer documents than there are streams."""
         if self.in_order:
             return
-        cut = stream.eot is None and stream.starts is None  # then any token may begin a part
-        documents = end - begin if cut else 1 + len(stream.document_starts(begin + 1, end))
+        tokens, cut = end - begin, stream.eot is None and stream.starts is None  # then any token may begin a part
+        documents = tokens if cut else 1 + len(stream.document_starts(begin + 1, end))
         if documents < self.streams:
+            each = " of 1 token each at best" if cut else ""
+            other = ", or --eot none, without --documents, to cut the text into equal parts"
             raise UsageError(
                 f"--streams {self.streams}: {stream.path or 'the tokens'}, tokens {begin} to {end}, have {documents} "
-                "documents: take as many streams or fewer, or --eot none to cut the text into equal parts"
+                f"{plural('document', documents)}{each}: take as many streams or fewer"
+                f"{other if not cut and tokens >= self.streams else ''}"
             )
 
     def steps(

@@ -14,6 +14,7 @@ from flashsim.errors import UsageError
 from flashsim.files import (
     NpyWriter,
     facts_path,
+    parse_json,
     refuse_inputs,
     replacing,
     require_writable,
@@ -142,11 +143,19 @@ def test_facts_say_how_the_result_was_made(tmp_path):
     assert run["numpy"] == np.__version__ and run["cores"] == os.cpu_count() and all(run.values())
 
 
+def test_json_that_is_none():
+    assert parse_json('{"a": [1, null]}') == parse_json(b'{"a": [1, null]}') == {"a": [1, None]}
+    for text in ("", "{", b"\xff", "9" * 5000, "[" * 100_000, '{"a":' * 100_000):
+        with pytest.raises(ValueError) as caught:
+            parse_json(text)
+        assert "\n" not in str(caught.value)
+
+
 def test_a_json_of_something_else_is_never_replaced(tmp_path):
     write_facts(tmp_path / "a.csv", {"kind": "test", "count": 1})
     write_facts(tmp_path / "a.csv", {"kind": "test", "count": 2})
     assert json.loads((tmp_path / "a.json").read_text())["count"] == 2
-    for text in ('{"kind": "trace"}', '{"eot": 0}', "[1]", "broken {", ""):
+    for text in ('{"kind": "trace"}', '{"eot": 0}', "[1]", "broken {", "", "[" * 100_000):
         (tmp_path / "a.json").write_text(text)
         with pytest.raises(UsageError, match="belongs to another file"):
             facts_path(tmp_path / "a.csv", "test")
@@ -177,6 +186,10 @@ def test_inputs_are_not_outputs(tmp_path):
     refuse_inputs([tmp_path / "new"], [tmp_path / "a", None, tmp_path / "missing"])
     with pytest.raises(UsageError, match="is 1 of the files that are read"):
         refuse_inputs([tmp_path / "b"], [tmp_path / "a"])
+    (tmp_path / "c.bin.zst").touch()
+    refuse_inputs([tmp_path / "b.json"], [tmp_path / "c.bin.zst"])
+    with pytest.raises(UsageError, match=r"c\.json belongs to another file, .*c\.bin\.zst .*choose another name"):
+        refuse_inputs([tmp_path / "c.json"], [tmp_path / "c.bin.zst"])
 
 
 def test_what_a_killed_run_left_goes_when_the_file_is_written_next(tmp_path):

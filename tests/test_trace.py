@@ -267,6 +267,7 @@ def counts_of(path):
     (lambda path: path.with_suffix(".json").unlink(), r"no trace: a\.json \(1 file\) must stand beside it"),
     (lambda path: cut(path.with_suffix(".json"), -30), r"a\.json: broken JSON"),
     (lambda path: path.with_suffix(".json").write_bytes(b"\xff\xfe\0"), r"a\.json: broken JSON"),
+    (lambda path: path.with_suffix(".json").write_text("[" * 100_000), r"a\.json: broken JSON"),
     (lambda path: path.with_suffix(".json").write_text("[1, 2]"), "no trace"),
     (lambda path: edited(path, lambda facts: facts.pop("kind")), "no trace"),
     (lambda path: edited(path, lambda facts: facts.pop("ids_below")), "missing required field `ids_below`"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flashsim.errors import UsageError
-from flashsim.units import format_bytes, format_count, parse_bytes, parse_count
+from flashsim.units import exact_bytes, format_bytes, format_count, parse_bytes, parse_count, plural
 
 
 @pytest.mark.parametrize(("text", "size"), [
@@ -87,3 +87,12 @@ def test_sizes_as_people_read_them(size, text):
 ])  # fmt: skip
 def test_counts_as_they_are_typed(count, text):
     assert format_count(count) == text
+
+
+@given(st.integers(1, 2**62))
+def test_exact_sizes_are_read_back(size):
+    assert parse_bytes(exact_bytes(size)) == size and exact_bytes(68 << 10) == "68 KiB"
+
+
+def test_one_of_many():
+    assert [f"{count} {plural('cell', count)}" for count in (0, 1, 2)] == ["0 cells", "1 cell", "2 cells"]

@@ -227,8 +227,8 @@ def _counts_and_begins(workload, stream, made):
         ({"streams": 0}, "--streams 0: take 1 to 65536"),
         ({"streams": 70_000}, "--streams 70000"),
         ({"prefill": 2**21, "streams": 0}, "--prefill 2097152: take 0 to 1048576"),
-        ({"prefill": 5}, "--prompt 0 of 1 streams with prefill"),
-        ({"prefill": 5, "prompt_share": 1.0}, "--prompt 1 of 1 streams"),
+        ({"prefill": 5}, "--prompt 0 of 1 stream with prefill"),
+        ({"prefill": 5, "prompt_share": 1.0}, "--prompt 1 of 1 stream with"),
         ({"prompt_share": 0.5}, "--prompt 0.5: a share of what"),
         ({"streams": 0, "prefill": 8, "draft": 2}, "--draft 2: 0 streams decode"),
         ({"accept": 0.5}, "--accept 0.5: 0 drafts"),
@@ -246,6 +246,7 @@ def test_labels():
     assert [one.label for one in (Workload(1), Workload(0, 2048))] == ["1 stream", "prefill 2048"]
     assert Workload(8, 512, 0.8).label == "8 streams, prefill 512 of 80 %"
     assert Workload(2, draft=4, accept=0.7).label == "2 streams, 4 drafts at 0.7"
+    assert Workload(1, draft=1, accept=0.7).label == "1 stream, 1 draft at 0.7"
 
 
 def test_an_id_out_of_range_is_named():

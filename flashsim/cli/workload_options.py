@@ -24,9 +24,13 @@ class WorkloadOptions:
     def made(self) -> list:
         """A :class:`flashsim.workloads.Workload` for each number of streams, and each chunk; with a prompt, for each
         pair of them. None = the text as it stands, each token by itself. Raises UsageError."""
-        from flashsim.workloads import Workload
+        from flashsim.workloads import CHUNK_MAX, Workload
 
+        if 0 in (self.prefill or ()):
+            raise UsageError(f"--prefill 0: take chunks of 1 to {CHUNK_MAX} tokens, or leave it out")
         if self.prompt is None:
+            if not self.streams and (self.draft or self.accept):
+                raise UsageError(f"--draft {self.draft}, --accept {self.accept:g}: 0 streams decode: give --streams")
             made = [Workload(n, draft=self.draft, accept=self.accept) for n in self.streams or ()]
             made += [Workload(0, chunk) for chunk in self.prefill or ()]
         else:
@@ -35,8 +39,6 @@ class WorkloadOptions:
                 for n in self.streams or (1,)
                 for chunk in self.prefill or (2048,)
             ]
-        if not made and (self.draft or self.accept):
-            raise UsageError(f"--draft {self.draft}, --accept {self.accept:g}: 0 streams decode: give --streams")
         return made or [None]
 
     def one(self):

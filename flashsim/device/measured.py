@@ -1,6 +1,5 @@
 """Points to calibrate a drive by, from the JSON of a replay or of fio."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 
 from flashsim.device.workload import GROUPS_MAX, MODES, UNITS, limits
 from flashsim.errors import DataError, UsageError
+from flashsim.files import parse_json
 
 _SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")  # fio's engines that ignore iodepth
 _CHUNK = 2048  # tokens of a group of prefill, where a replay's JSON does not say
@@ -78,8 +78,8 @@ def _json(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not JSON (byte {error.start} is not UTF-8)") from None
     try:
-        facts = json.loads(text[max(text.find("{"), 0) :])  # fio writes its notes before
-    except (ValueError, RecursionError) as error:
+        facts = parse_json(text[max(text.find("{"), 0) :])  # fio writes its notes before
+    except ValueError as error:
         raise DataError(f"{path}: not JSON ({error}); fio writes it with --output-format=json --output=FILE") from None
     if not isinstance(facts, dict):
         raise DataError(f"{path}: 1 JSON value that is not an object: what made it?")

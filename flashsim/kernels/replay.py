@@ -194,7 +194,9 @@ class Replayer:
             raise ValueError(f"{len(ends)} ends up to {last}, {len(lookups)} lookups, {len(pages)} pages")
         require_rate(rate)
         if verify and (page_bytes % 4096 or base % 4096):
-            raise UsageError(f"stamps are of 4,096 B: pages of {page_bytes:,} B at {base:,} cannot be verified")
+            raise UsageError(
+                f"stamps are of 4,096 B: pages of {page_bytes:,} B at {base:,} cannot be verified; take --verify none"
+            )
         if verify and engine == "null":
             raise UsageError("the engine null reads 0 bytes: there is nothing to verify; take io_uring or threads")
         self._thread, self._handle = threading.get_ident(), None

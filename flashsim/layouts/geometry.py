@@ -171,7 +171,7 @@ class Layout(ABC):
     @abstractmethod
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
         """The first id of each order's part of the table, or of each head's: increasing, the first 0. A page that two
-        parts share belongs to the one that ends in it. Raises UsageError where heads have no part of their own."""
+        parts share belongs to the one that ends in it. Raises UsageError, which says only why, where they have none."""
 
 
 def check_ids(label: str, most: int, counted: str, unit: str) -> None:

@@ -43,7 +43,7 @@ class MatchLayout(Layout):
         return MatchHashing(self.trie, self.orders[-1], len(self.orders), backend)
 
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
-        raise UsageError(f"{self.name}: 1 table for all {len(self.orders)} orders: it cannot be split by {by}")
+        raise UsageError(f"{self.name}: 1 table for all {len(self.orders)} orders and their heads")
 
 
 def load_set(path: str | Path, largest: int) -> np.ndarray:

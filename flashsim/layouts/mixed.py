@@ -17,7 +17,7 @@ from flashsim.layouts.geometry import MODULUS_MAX, Layout, check_ids, page_of
 from flashsim.layouts.placement import Placed, place
 from flashsim.layouts.primes import primes_near
 from flashsim.layouts.spec import LayoutSpec, Placement
-from flashsim.units import format_count, parse_count
+from flashsim.units import format_count, parse_count, plural
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class MixLayout(Layout):
             return None
         if self.slots is not None:
             raise UsageError(
-                f"{self.name}: placement {placement.rule!r}, base {placement.base}, {placement.shards} shards: "
-                "buckets lie page-aligned from byte 0 on"
+                f"{self.name}: placement {placement.rule!r}, base {placement.base}, {placement.shards} "
+                f"{plural('shard', placement.shards)}: buckets lie page-aligned from byte 0 on; leave these out"
             )
         rows = self.spec.rows
         return place(self.name, placement, self.page_bytes, rows.format, rows.width, self.rows, [0])
@@ -96,7 +96,8 @@ class MixLayout(Layout):
 
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
         if by == "head" and self.spec.rows.addressing != "heads":
-            raise UsageError(f"{self.name}: {self.heads} heads share one table an order: split it by order")
+            share = "head has" if self.heads == 1 else "heads share"
+            raise UsageError(f"{self.name}: {self.heads} {share} one table an order")
         parts = len(self.sizes) if by == "head" else len(self.orders)
         firsts = np.concatenate(([0], np.cumsum(np.array(self.sizes).reshape(parts, -1).sum(axis=1))[:-1]))
         if unit == "row":

@@ -114,7 +114,7 @@ class Placed:
         """For each of ``rows``, the first page that holds nothing of the rows before it; 0 for the first row. Raises
         UsageError where a row's parts lie apart."""
         if len(self.regions) > 1:
-            raise UsageError(f"{len(self.regions)} regions: a planar table cannot be split by pages; take --unit row")
+            raise UsageError(f"planar, {len(self.regions)} regions: the parts of a row lie on pages apart")
         (region,), pages = self.regions, [0]
         for row in rows[1:]:
             group = int(np.searchsorted(self.firsts, row, side="right")) - 1

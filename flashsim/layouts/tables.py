@@ -75,7 +75,7 @@ class TableLayout(Layout):
 
     def table_starts(self, by: str, unit: str = "page") -> list[int]:
         if by == "order" and self.layers > 1:
-            raise UsageError(f"{self.name}: {self.layers} layers have {len(self.orders)} orders each: split it by head")
+            raise UsageError(f"{self.name}: {self.layers} layers have {len(self.orders)} orders each")
         firsts = self.firsts if by == "head" else self.firsts[:: len(self.sizes) // len(self.orders)]
         return firsts if unit == "row" else self.placed.first_pages(firsts)
 

@@ -1,13 +1,12 @@
 """The results in a folder: a JSON whose kind and run flashsim wrote, with the CSV, the figure, or both beside it."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from flashsim.errors import DataError
 from flashsim.figures.tables import read_rows
-from flashsim.files import sha256_of
+from flashsim.files import parse_json, sha256_of
 from flashsim.report.doubts import Doubt, doubts
 from flashsim.report.svg import Figure, read_figure
 
@@ -109,8 +108,8 @@ def _facts(path: Path) -> Any:
     try:
         if not path.is_file():
             raise ValueError("not a regular file")
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        return parse_json(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise DataError(f"{path}: 0 facts read ({' '.join(str(error).split())}): {_AGAIN}") from None
 
 

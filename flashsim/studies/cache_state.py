@@ -12,7 +12,16 @@ import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, facts_path, replacing, require_writable, sha256_of, write_facts
+from flashsim.files import (
+    NpyWriter,
+    facts_path,
+    parse_json,
+    refuse_inputs,
+    replacing,
+    require_writable,
+    sha256_of,
+    write_facts,
+)
 from flashsim.studies.cells import Cell, names_of, unit_bytes
 from flashsim.trace import Trace, layout_facts, source_facts
 
@@ -87,6 +96,7 @@ def check_state_path(path: Path, cells: list[Cell], csv: Path) -> None:
     source = cells[0].source.path
     if source and path.resolve() == source.resolve():
         raise UsageError(f"--save-state {path} is the source itself (1 name, 2 meanings): choose another name")
+    refuse_inputs([path.with_suffix(".json")], [source])
     facts_path(path, KIND)
     require_writable(path)
 
@@ -140,6 +150,14 @@ def load_state(path: str | Path, *cells: Cell) -> CacheState:
     return state
 
 
+class _Spec(msgspec.Struct):
+    rows: dict[str, Any]
+
+
+class _LayoutFacts(msgspec.Struct):
+    spec: _Spec
+
+
 class _Facts(msgspec.Struct):
     """What a state's JSON has to hold for the state to be used; the rest is for people."""
 
@@ -150,18 +168,18 @@ class _Facts(msgspec.Struct):
     begin: int
     end: int
     source: dict[str, Any]
-    layout: dict[str, Any]
+    layout: _LayoutFacts
 
 
 def _facts(path: Path) -> dict[str, Any]:
     way_out = "give --warm-from a .npy that --save-state wrote"
     try:
-        facts = json.loads(path.with_suffix(".json").read_bytes())
+        facts = parse_json(path.with_suffix(".json").read_bytes())
         if path.suffix != ".npy" or not isinstance(facts, dict) or facts.get("kind") != KIND:
             raise ValueError(f"its .json is not of a {KIND}")
         msgspec.convert(facts, _Facts)
-    except (OSError, ValueError, RecursionError) as error:  # msgspec's and json's errors are ValueErrors
-        reason = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
+    except (OSError, ValueError) as error:  # msgspec's errors are ValueErrors
+        reason = error.strerror if isinstance(error, OSError) else error
         raise DataError(f"{path}: 0 pages of a cache state read ({reason}): {way_out}") from None
     return facts
 
@@ -174,8 +192,8 @@ def _layout(cell: Cell) -> dict[str, Any]:
 
 def _hashed(layout: dict[str, Any]) -> dict[str, Any]:
     """What decides the ids of a layout, which two layout files of one label may still differ in."""
-    spec = layout.get("spec", {})
-    rows = {key: value for key, value in spec.get("rows", {}).items() if key != "params"}  # 20B may be written 20000M
+    spec = layout["spec"]
+    rows = {key: value for key, value in spec["rows"].items() if key != "params"}  # 20B may be written 20000M
     return {
         "table_sizes": layout.get("table_sizes"),
         "rows": rows,

@@ -6,6 +6,7 @@ policies take one run a size over the same pieces.
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
@@ -172,7 +173,7 @@ def check(
             raise UsageError(f"{caches} caches with rows, drives or reads of single tokens: take 255 or fewer")
         if cell.layout:
             if ways.split:
-                cell.layout.table_starts(ways.split, ways.unit)
+                _check_split(cell.layout, ways.split)
             if ways.sharding:
                 ways.sharding.edges(cell.layout)
             if cell.workload:
@@ -187,6 +188,18 @@ def check(
             raise UsageError(f"{cell.source.path}: 1 trace: {what} need the token file")
         if warmup >= cell.tokens:
             raise UsageError(f"--warmup {warmup} leaves nothing of {cell.tokens} tokens to count: warm up with fewer")
+
+
+def _check_split(layout: Layout, by: str) -> None:
+    """Raise UsageError where ``layout`` has no part for each ``by``, with what it can be split by, if anything."""
+    try:
+        layout.table_starts(by)
+    except UsageError as error:
+        other, way_out = "order" if by == "head" else "head", "leave it out"
+        with suppress(UsageError):
+            layout.table_starts(other)
+            way_out = f"take --split {other}"
+        raise UsageError(f"{error}; --split {by} cannot, {way_out}") from None
 
 
 def run_cell(

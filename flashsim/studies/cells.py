@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from flashsim.cache.lru import PAGES_MAX
-from flashsim.errors import DataError, UsageError
+from flashsim.errors import UsageError
 from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Tally, Trace, pieces, window
-from flashsim.units import format_bytes
+from flashsim.units import exact_bytes
 from flashsim.workloads import PLAIN, Workload
 
 _TRACE_STEP = 1 << 22  # references of a stored trace taken at a time
@@ -84,7 +84,7 @@ def capacities_of(cell: Cell, sizes: Sequence[int], entry_bytes: int = 0, pin_by
     """Entries that caches of ``sizes`` bytes hold: a page or row each, and ``entry_bytes`` beside it, in what
     ``pin_bytes`` leave. Raises UsageError where there is no cache, or one holds none."""
     entry = unit_bytes(cell) + entry_bytes
-    least = format_bytes(entry + pin_bytes)
+    least = exact_bytes(entry + pin_bytes)
     if not sizes:
         raise UsageError(f"0 caches: give one of {least} or more")
     if min(sizes) - pin_bytes < entry:
@@ -140,13 +140,7 @@ def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.
     trace = cell.source
     at, end = trace.reads_before(first), trace.reads_before(last)
     for begin in range(at, max(end, at + 1), _TRACE_STEP):  # at least 1 piece, for the tokens that read nothing
-        ids = np.ascontiguousarray(trace.ids[begin : min(begin + _TRACE_STEP, end)])
-        if ids.max(initial=0) >= cell.ids_below:
-            bad = begin + int(np.argmax(ids >= cell.ids_below))
-            raise DataError(
-                f"{trace.path}: id {bad} is {trace.ids[bad]}, its JSON says all are below {cell.ids_below}: "
-                "trace it again"
-            )
+        ids = trace.read(begin, min(begin + _TRACE_STEP, end))
         # tokens are counted with the last piece: where a piece ends, a token may be cut in two
         yield ids, _stored(trace, first, last) if begin + _TRACE_STEP >= end else Counted()
 

@@ -13,6 +13,7 @@ import numpy as np
 from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
 from flashsim.studies.cells import Cell, Counted, names_of, steps, unit_bytes
+from flashsim.units import plural
 
 POINTS_PER_OCTAVE = 16
 
@@ -107,7 +108,8 @@ def curve(
         progress(step.tokens)
     if not counted.reads:
         raise UsageError(
-            f"none of the {counted.tokens} tokens reads anything: is every document 1 token long? check --eot"
+            f"none of the {counted.tokens} {plural('token', counted.tokens)} reads anything: is every document 1 token "
+            "long? check --eot, or take more --tokens"
         )
     histogram, cold = (stack.histogram - before)[: stack.distinct + 1], stack.distinct - touched
     beyond = np.concatenate((np.cumsum(histogram[:0:-1])[::-1], [0]))  # references at a distance over C

@@ -94,8 +94,9 @@ def sampled_curve(
     """
     pages = cell.ids_below
     if not 0 < rate < 1 or pages * rate < GROUPS * 100:
-        least = min(1.0, GROUPS * 100 / pages)
-        raise UsageError(f"--sample {rate:g} of {pages} pages: give a share below 1 and at least {least:.2g}")
+        least = 1.05 * GROUPS * 100 / pages  # enough when it is rounded to two digits
+        way_out = f"give {least:.2g} or more, below 1" if least < 0.99 else "leave it out, the whole is small"
+        raise UsageError(f"--sample {rate:g} of {pages} pages: {way_out}")
     hashed = page_hash(pages)
     kept = (hashed >> np.uint64(11)).astype(np.float64) < rate * 2.0**53
     group = np.where(kept, hashed & np.uint64(GROUPS - 1), GROUPS).astype(np.uint8)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flashsim.errors import DataError
+from flashsim.files import parse_json
 
 _KINDS = {"eot": int, "vocabulary": int, "tokens": int, "synthetic": bool}
 _MAX_BYTES = 1 << 24
@@ -37,8 +38,8 @@ class Sidecar:
         if size > _MAX_BYTES:
             raise DataError(f"{path}: {size} bytes, over the {_MAX_BYTES} of a JSON about a token file: rename it")
         try:
-            facts = json.loads(path.read_bytes())
-        except (ValueError, RecursionError) as error:
+            facts = parse_json(path.read_bytes())
+        except ValueError as error:
             raise DataError(f"{path}: broken JSON beside the token file ({error}): mend, rename or remove it") from None
         if not isinstance(facts, dict):
             return cls(path)

@@ -130,6 +130,8 @@ def test_steps_of_another_trace_are_refused(flashsim, corpus_file):
         ("sweep-cache", ["--streams", "0"]), ("sweep-cache", ["--streams", "8", "--prompt", "0.5", "--accept", "2"]),
         ("sweep-cache", ["--draft", "2"]), ("sweep-cache", ["--streams", "8,8"]), ("curve", ["--prefill", "9M"]),
         ("sweep-cache", ["--streams", "60000"]), ("trace", ["--streams", "1,8"]), ("trace", ["--streams", "59999"]),
+        ("sweep-cache", ["--prefill", "512", "--draft", "2"]), ("curve", ["--prefill", "512", "--accept", "0.5"]),
+        ("trace", ["--prefill", "0"]), ("trace", ["--prefill", "0", "--prompt", "0.5"]),
     ],
 )  # fmt: skip
 def test_refusals(flashsim, corpus_file, command, options):
@@ -139,6 +141,27 @@ def test_refusals(flashsim, corpus_file, command, options):
     lines = [line for line in err.splitlines() if not line.startswith("note: ")]
     assert code == 2 and out == "" and len(lines) == 1 and lines[0].startswith("flashsim: error:"), err
     assert any(character.isdigit() for character in lines[0]) and not list(Path().glob("x.*"))
+
+
+def test_a_refusal_names_what_was_given(flashsim, corpus_file):
+    for options, message in (
+        (["--prefill", "0"], "--prefill 0: take chunks of 1 to 1048576 tokens, or leave it out"),
+        (["--prefill", "64", "--draft", "2"], "--draft 2, --accept 0: 0 streams decode: give --streams"),
+    ):
+        assert message in flashsim("sweep-cache", corpus_file, *COMMON, *options)[2]
+
+
+@pytest.mark.parametrize(("eot", "streams", "way_out"), [
+    ("0", 50_000, "take as many streams or fewer, or --eot none, without --documents, to cut"),
+    ("0", 60_001, "take as many streams or fewer\n"),
+    ("none", 60_001, "60000 documents of 1 token each at best: take as many streams or fewer\n"),
+])  # fmt: skip
+def test_what_works_where_there_are_fewer_documents_than_streams(flashsim, corpus_file, eot, streams, way_out):
+    wishes = ["sweep-cache", corpus_file, *COMMON[2:], "--cache", "64KiB", "-o", "x.csv"]
+    code, _, err = flashsim(*wishes, "--eot", eot, "--streams", streams)
+    assert code == 2 and way_out in err
+    cut = 60_000 if streams > 60_000 else streams
+    assert flashsim(*wishes, "--eot", "none", "--streams", cut)[0] == 0
 
 
 def test_rows_that_come_with_one_read_are_not_torn_apart(flashsim, corpus_file):

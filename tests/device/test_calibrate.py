@@ -166,6 +166,7 @@ def test_measurements_of_something_else_are_refused(tmp_path, facts, message):
     ("text", "message"),
     [
         ("{}", "0 of the keys"), ("[1]", "not an object"), ("fio: nothing", "not JSON"), ("\xff", "not JSON"),
+        ("[" * 100_000, "not JSON"),
         ('{"jobs": [{}]}', "KeyError 'groupid' in 1 of its points"), ('{"points": [{"mode": "rw"}]}', "KeyError"),
         ('{"points": 5}', "TypeError"),
     ],

@@ -92,6 +92,7 @@ def test_a_drive_that_is_not_there(tmp_path):
     for name in ("nvme", str(tmp_path / "no.toml"), __file__):
         with pytest.raises(UsageError, match=r"no drive .* one of the 16 presets, apple-ssd, "):
             load_drive(name)
-    (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(UsageError, match="not JSON"):
-        load_drive(str(tmp_path / "bad.json"))
+    for name, text in (("bad.json", "{"), ("deep.json", "[" * 100_000), ("deep.toml", "a = " + "[" * 100_000)):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(UsageError, match=f"{name}: (not JSON|not TOML|expected `object`)"):
+            load_drive(str(tmp_path / name))

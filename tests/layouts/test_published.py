@@ -235,7 +235,7 @@ def test_multipliers_follow_the_size_of_the_map(tmp_path):
     ("qwen3.8-flash-next", {"base": -1}, "base"),
     ("qwen3.8-flash-next", {"base": (0, 4096)}, "2 bases for 1 layers"),
     ("qwen3.8-flash-next", {"base": 100, "placement": "page-aligned"}, "no multiple of the page"),
-    ("pagegram", {"placement": "packed"}, "buckets lie page-aligned"),
+    ("pagegram", {"placement": "packed"}, "buckets lie page-aligned from byte 0 on; leave these out"),
     ("qwen3.8-flash-next", {"page": "100B"}, "multiple of 512"),
 ])  # fmt: skip
 def test_what_cannot_be_is_refused(name, values, message):

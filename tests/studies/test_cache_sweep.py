@@ -16,7 +16,7 @@ from flashsim.errors import DataError, UsageError
 from flashsim.kernels import BACKENDS
 from flashsim.layouts import layout
 from flashsim.studies import cache_sweep, cells
-from flashsim.studies.cache_sweep import COLUMNS, sweep_cache
+from flashsim.studies.cache_sweep import COLUMNS, Ways, sweep_cache
 from flashsim.studies.ledger import to_csv
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Trace, write_trace
@@ -202,6 +202,7 @@ def test_an_interrupt_stops_the_cells_in_work(stream):
 @pytest.mark.parametrize(("values", "message"), [
     ({"caches": [4095]}, "4095 B holds no page of 4096 B: take 4 KiB or more"),
     ({"caches": ["1KiB", "1GiB"]}, "1024 B holds no page"),
+    ({"caches": [4096], "ways": Ways(entry_bytes=64)}, "holds no page of 4160 B: take 4160 B or more"),
     ({"caches": [0]}, "0 B holds no page"),
     ({"caches": [-1]}, "-1 B holds no page"),
     ({"caches": ["1G"]}, "not a size"),

@@ -1,5 +1,7 @@
 """The exact curve against the multi-capacity LRU, and the sampled curve against the exact one."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -88,8 +90,16 @@ def test_sampling_errors_lie_within_their_bound():
 
 @pytest.mark.parametrize("rate", [0, 1, 2, 1e-4])
 def test_bad_rates(cell, rate):
-    with pytest.raises(UsageError, match="--sample"):
+    with pytest.raises(UsageError, match="--sample") as caught:
         sampled_curve(cell, rate)
+    enough = re.search(r"give (\S+) or more, below 1", str(caught.value))[1]
+    assert sampled_curve(cell, float(enough)).rate == float(enough)
+
+
+def test_too_few_pages_for_a_sample(stream):
+    small = cells_of([stream], [layout("pagegram", params="5M")])[0]
+    with pytest.raises(UsageError, match=r"pages: leave it out"):
+        sampled_curve(small, 0.9)
 
 
 def test_warmup_too_long(cell):

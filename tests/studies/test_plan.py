@@ -184,7 +184,7 @@ def test_refusals(stream, values, message):
 
 
 def test_streams_without_documents_are_refused_at_once(stream):
-    with pytest.raises(UsageError, match=r"--streams 8: .*tokens 150 to 200, have 1 documents"):
+    with pytest.raises(UsageError, match=r"--streams 8: .*tokens 150 to 200, have 1 document: "):
         plan(stream, layout("flat"), DRIVE, Wishes(1 << 20), end=200, progress=lambda tokens: pytest.fail("it ran"))
 
 

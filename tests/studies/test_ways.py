@@ -9,6 +9,7 @@ import reference
 from flashsim.errors import UsageError
 from flashsim.layouts import layout
 from flashsim.studies.cache_sweep import Ways, sweep_cache
+from flashsim.studies.drives import Sharding
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import trace_ids
 
@@ -133,7 +134,6 @@ def test_a_split_cache_is_one_for_each_part(name, by, small):
 @pytest.mark.parametrize(
     ("ways", "message"),
     [
-        ({"split": "head", "made": "S4"}, "split it by order"),
         ({"split": "order", "per_token": True}, "give 1 of them"),
         ({"split": "head", "made": "engram"}, "cannot be split in 16"),
         ({"pin_bytes": 16 << 10}, "beside 16384 B pinned"),
@@ -148,6 +148,30 @@ def test_what_does_not_go_together_is_refused(ways, message, small):
         ways["pin_from"] = small
     with pytest.raises(UsageError, match=message):
         sweep_cache(small, made, caches, ways=Ways(**ways), policies=policies)
+
+
+@pytest.mark.parametrize(("name", "by", "message"), [
+    ("pagegram", "head", "8 heads share one table an order; --split head cannot, take --split order"),
+    ("flat", "head", "1 head has one table an order; --split head cannot, take --split order"),
+    ("engram-demo", "order", "2 layers have 2 orders each; --split order cannot, take --split head"),
+    ("deepseek-v4.1", "order", "2 layers have 3 orders each; --split order cannot, leave it out"),
+    ("deepseek-v4.1", "head", "planar, 2 regions: .*; --split head cannot, leave it out"),
+])  # fmt: skip
+def test_what_a_layout_can_be_split_by(name, by, message, small):
+    made = layout(name, raw_ids=True if name[0] in "ed" else None)
+    with pytest.raises(UsageError, match=message) as caught:
+        sweep_cache(small, made, "1MiB", ways=Ways(split=by))
+    other = str(caught.value).partition("take --split ")[2]
+    assert len(sweep_cache(small, made, "1MiB", ways=Ways(split=other or None))) == 1
+
+
+def test_what_works_where_heads_are_not_on_pages_of_their_own(small):
+    made = layout("deepseek-v4.1", raw_ids=True)
+    for by in ("head", "robin"):
+        with pytest.raises(UsageError, match=f"pages apart; --shard {by} cannot, take --shard page or rows$"):
+            sweep_cache(small, made, "1MiB", ways=Ways(sharding=Sharding(2, by)))
+    for by in ("page", "rows"):
+        assert len(sweep_cache(small, made, "1MiB", ways=Ways(sharding=Sharding(2, by)))) == 1
 
 
 def test_the_command_line(flashsim, corpus_file, tmp_path):
