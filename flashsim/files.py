@@ -56,7 +56,8 @@ def _temporary_beside(target: Path) -> tuple[int, str]:
             fcntl.flock(made[0], fcntl.LOCK_EX)
         return made
     except OSError as error:
-        raise UsageError(f"cannot write {target}: {error.strerror} (errno {error.errno}); choose another -o") from None
+        reason = f"{error.strerror} (errno {error.errno})"
+        raise UsageError(f"cannot write {target}: {reason}; choose another name or folder") from None
 
 
 def _remove_leftovers(target: Path) -> None:
@@ -68,11 +69,16 @@ def _remove_leftovers(target: Path) -> None:
 
 
 def refuse_inputs(outputs: Iterable[str | os.PathLike], inputs: Iterable[str | os.PathLike | None]) -> None:
-    """Raise UsageError where an output is the same file as an input, which would be lost."""
-    read = [path for path in inputs if path is not None and os.path.exists(path)]
+    """Raise UsageError where an output is the same file as an input, which would be lost, or a new one that would be
+    taken for the JSON beside an input."""
+    read = [Path(path) for path in inputs if path is not None and os.path.exists(path)]
+    files = [path for path in read if path.is_file()]
+    beside = {path.with_name(path.name.removesuffix(".zst")).with_suffix(".json").resolve(): path for path in files}
     for output in outputs:
+        if not os.path.exists(output) and (of := beside.get(Path(output).resolve())):
+            raise UsageError(f"{output} belongs to another file, {of} (1 name, 2 meanings): choose another name")
         if os.path.exists(output) and any(os.path.samefile(output, path) for path in read):
-            raise UsageError(f"{output} is 1 of the files that are read: choose another -o")
+            raise UsageError(f"{output} is 1 of the files that are read: choose another name")
 
 
 def check_result(csv: Path, kind: str, inputs: Iterable[str | os.PathLike | None]) -> None:
@@ -192,7 +198,7 @@ def facts_path(beside: str | os.PathLike, kind: str | None) -> Path:
             held = None
         if not isinstance(held, dict) or held.get("kind") != kind:
             raise UsageError(
-                f"{path} is there already and belongs to another file (1 name, 2 meanings): choose another -o"
+                f"{path} is there already and belongs to another file (1 name, 2 meanings): choose another name"
             )
     return path
 

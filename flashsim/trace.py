@@ -152,7 +152,7 @@ def write_trace(
     path = Path(path)
     if path.suffix != ".npy":
         raise UsageError(f"{path}: a trace is 1 .npy file and a .json beside it: let -o end in .npy")
-    refuse_inputs([path, _counts_path(path), _steps_path(path)], [stream.path])
+    refuse_inputs([path, path.with_suffix(".json"), _counts_path(path), _steps_path(path)], [stream.path])
     facts_path(path, _KIND)
     begin, end = window(stream, skip, tokens)
     counts_path, tally = _counts_path(path), Tally(layout)

@@ -186,6 +186,10 @@ def test_inputs_are_not_outputs(tmp_path):
     refuse_inputs([tmp_path / "new"], [tmp_path / "a", None, tmp_path / "missing"])
     with pytest.raises(UsageError, match="is 1 of the files that are read"):
         refuse_inputs([tmp_path / "b"], [tmp_path / "a"])
+    (tmp_path / "c.bin.zst").touch()
+    refuse_inputs([tmp_path / "b.json"], [tmp_path / "c.bin.zst"])
+    with pytest.raises(UsageError, match=r"c\.json belongs to another file, .*c\.bin\.zst .*choose another name"):
+        refuse_inputs([tmp_path / "c.json"], [tmp_path / "c.bin.zst"])
 
 
 def test_what_a_killed_run_left_goes_when_the_file_is_written_next(tmp_path):

@@ -74,7 +74,7 @@ def export_trace(
 
 def _keep(trace: Trace, path: Path) -> None:
     """Refuse to write over the trace itself."""
-    own = [trace.path, *(trace.path.with_suffix(suffix) for suffix in (".json", ".counts.npy"))]
+    own = [trace.path, *(trace.path.with_suffix(suffix) for suffix in (".json", ".counts.npy", ".steps.npy"))]
     if path.resolve() in [name.resolve() for name in own]:
         raise UsageError(f"{path} is of the trace itself (1 name, 2 meanings): choose another -o")
 

@@ -12,7 +12,16 @@ import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, facts_path, parse_json, replacing, require_writable, sha256_of, write_facts
+from flashsim.files import (
+    NpyWriter,
+    facts_path,
+    parse_json,
+    refuse_inputs,
+    replacing,
+    require_writable,
+    sha256_of,
+    write_facts,
+)
 from flashsim.studies.cells import Cell, names_of, unit_bytes
 from flashsim.trace import Trace, layout_facts, source_facts
 
@@ -87,6 +96,7 @@ def check_state_path(path: Path, cells: list[Cell], csv: Path) -> None:
     source = cells[0].source.path
     if source and path.resolve() == source.resolve():
         raise UsageError(f"--save-state {path} is the source itself (1 name, 2 meanings): choose another name")
+    refuse_inputs([path.with_suffix(".json")], [source])
     facts_path(path, KIND)
     require_writable(path)
 

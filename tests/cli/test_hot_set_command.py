@@ -65,6 +65,23 @@ def test_what_it_saves_starts_a_run(flashsim, corpus_file):
     assert (np.load("same.npy") == pages).all()
 
 
+def test_a_state_is_no_json_of_its_tokens(flashsim, corpus_file, tmp_path):
+    """Else the token file would be read as a state from then on."""
+    corpus = tmp_path / "mine.bin"
+    corpus.hardlink_to(corpus_file)
+    for option in (("--save-state", "mine.npy", "-o", "s.csv"), ("-o", "mine.csv")):
+        code, _, err = flashsim("hot-set", "mine.bin", *ONE, *option)
+        assert code == 2 and "mine.json belongs to another file, mine.bin" in err and "choose another name" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.bin"]
+
+
+def test_a_name_that_is_taken_is_not_blamed_on_another_option(flashsim, corpus_file, tmp_path):
+    (tmp_path / "taken.json").write_text("{}")
+    for path in ("taken.npy", "/proc/x.npy"):
+        code, _, err = flashsim("hot-set", corpus_file, *ONE, "--save-state", path)
+        assert code == 2 and "choose another name" in err and "-o" not in err
+
+
 @pytest.mark.parametrize(("arguments", "code", "message"), [
     (("--tokens", "1"), 2, "1 token has no 2 halves"), (("--tokens", "2"), 2, "1 of 2 tokens read nothing"),
     (("--unit", "bucket"), 2, "--unit"), (("-o", "x.txt"), 2, "end in .csv"),
