@@ -257,6 +257,16 @@ class Trace:
         """Tokens."""
         return self.facts["tokens"]
 
+    def read(self, begin: int, end: int) -> np.ndarray:
+        """uint32, contiguous: ``ids`` [begin, end). Raises DataError where one is not below what the JSON says."""
+        ids, below = np.ascontiguousarray(self.ids[begin:end]), self.facts["ids_below"]
+        if ids.max(initial=0) >= below:
+            bad = int(np.argmax(ids >= below))
+            raise DataError(
+                f"{self.path}: id {begin + bad} is {ids[bad]}, its JSON says all are below {below}: trace it again"
+            )
+        return ids
+
     def reads_before(self, token: int) -> int:
         """Reads of the first ``token`` tokens: the position in ``ids`` at which the next token's begin."""
         if self.counts is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from flashsim.cache.lru import PAGES_MAX
-from flashsim.errors import DataError, UsageError
+from flashsim.errors import UsageError
 from flashsim.layouts import Layout
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Tally, Trace, pieces, window
@@ -140,13 +140,7 @@ def steps(cell: Cell, first: int, last: int, backend: str) -> Iterator[tuple[np.
     trace = cell.source
     at, end = trace.reads_before(first), trace.reads_before(last)
     for begin in range(at, max(end, at + 1), _TRACE_STEP):  # at least 1 piece, for the tokens that read nothing
-        ids = np.ascontiguousarray(trace.ids[begin : min(begin + _TRACE_STEP, end)])
-        if ids.max(initial=0) >= cell.ids_below:
-            bad = begin + int(np.argmax(ids >= cell.ids_below))
-            raise DataError(
-                f"{trace.path}: id {bad} is {trace.ids[bad]}, its JSON says all are below {cell.ids_below}: "
-                "trace it again"
-            )
+        ids = trace.read(begin, min(begin + _TRACE_STEP, end))
         # tokens are counted with the last piece: where a piece ends, a token may be cut in two
         yield ids, _stored(trace, first, last) if begin + _TRACE_STEP >= end else Counted()
 

@@ -38,7 +38,8 @@ class DriveReads:
 
     chunk: tokens of a group of prefill. cache_bytes: sizes of caches, 0 = none. One pass over the trace serves all of
     them; memory: 1 bit for each reference and size. ``progress`` is told the tokens of each step. Raises UsageError for
-    a trace of rows, one that reads nothing, or a cache that holds no page.
+    a trace of rows, one that reads nothing, or a cache that holds no page; DataError once an id is reached that is
+    not below what the trace's JSON says.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class DriveReads:
             counts = np.full(last - first, trace.facts["reads_per_token"])
         else:
             counts = trace.counts[first:last]
-        ids = trace.ids[begin : begin + int(counts.sum(dtype=np.int64))]
+        ids = trace.read(begin, begin + int(counts.sum(dtype=np.int64)))
         if self._step_ends is not None:
             steps = slice(*np.searchsorted(self._step_ends, (first, last), side="right"))
             return by_step(ids, counts, self.page_bytes, trace.steps[steps])

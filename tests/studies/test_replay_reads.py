@@ -118,3 +118,15 @@ def test_what_cannot_be_replayed(stream, tmp_path):
     ids[3] = 4_000_000_000
     with pytest.raises(DataError, match="id 3 is 4000000000"):
         touched_pages(replace(trace, ids=ids))
+
+
+def test_ids_that_its_json_does_not_allow(trace):
+    """They are found as they are reached, in every mode, with and without a cache."""
+    largest = int(trace.ids.max())
+    small = replace(trace, facts=trace.facts | {"ids_below": largest})
+    message = f"id {int(np.argmax(trace.ids == largest))} is {largest}, its JSON says all are below {largest}"
+    for mode in ("stream", "decode", "prefill"):
+        with pytest.raises(DataError, match=message):
+            DriveReads(small, mode).window(0, 0.0, 1 << 40)
+        with pytest.raises(DataError, match=message):
+            DriveReads(small, mode, cache_bytes=[1 << 20])
