@@ -12,7 +12,9 @@ def commands_of(page: str) -> list[str]:
 
 
 def run_all(commands: Iterable[str], flashsim: Callable) -> None:
-    """Run commands of flashsim one after another with the fixture of that name: each ends well and prints something."""
+    """Run commands of flashsim one after another with the fixture of that name: each ends well, prints something, and
+    leaves the results of those before it alone."""
+    results: dict[str, str] = {}
     for command in commands:
         program, *arguments = shlex.split(command)
         assert program == "flashsim", command
@@ -23,6 +25,9 @@ def run_all(commands: Iterable[str], flashsim: Callable) -> None:
         code, out, err = flashsim(*arguments)
         assert code == 0, (command, err)
         assert out.strip(), command
+        for csv in re.findall(r"^wrote .*?(\S+\.csv)\b", err, re.MULTILINE):
+            assert csv not in results, (results.get(csv), command)
+            results[csv] = command
 
 
 def _buffered(path: str) -> list[str]:
