@@ -69,12 +69,13 @@ def _remove_leftovers(target: Path) -> None:
 
 
 def refuse_inputs(outputs: Iterable[str | os.PathLike], inputs: Iterable[str | os.PathLike | None]) -> None:
-    """Raise UsageError where an output is the same file as an input, which would be lost, or would be taken for the
-    JSON beside one."""
+    """Raise UsageError where an output is the same file as an input, which would be lost, or a new one that would be
+    taken for the JSON beside an input."""
     read = [Path(path) for path in inputs if path is not None and os.path.exists(path)]
-    beside = {path.with_name(path.name.removesuffix(".zst")).with_suffix(".json").resolve(): path for path in read}
+    files = [path for path in read if path.is_file()]
+    beside = {path.with_name(path.name.removesuffix(".zst")).with_suffix(".json").resolve(): path for path in files}
     for output in outputs:
-        if of := beside.get(Path(output).resolve()):
+        if not os.path.exists(output) and (of := beside.get(Path(output).resolve())):
             raise UsageError(f"{output} belongs to another file, {of} (1 name, 2 meanings): choose another name")
         if os.path.exists(output) and any(os.path.samefile(output, path) for path in read):
             raise UsageError(f"{output} is 1 of the files that are read: choose another name")

@@ -312,6 +312,7 @@ class _Rows(msgspec.Struct):
 
 class _Ngrams(msgspec.Struct):
     orders: list[int]
+    boundary: str | None = None
 
 
 class _Spec(msgspec.Struct):
@@ -330,6 +331,7 @@ class _LayoutFacts(msgspec.Struct):
 class _SourceFacts(msgspec.Struct):
     name: str
     synthetic: bool
+    boundary: str | None = None
 
 
 class _WorkloadFacts(msgspec.Struct):
@@ -351,6 +353,7 @@ class _Facts(msgspec.Struct):
     layout: _LayoutFacts
     source: _SourceFacts
     workload: _WorkloadFacts | None = None
+    skip: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 def refuse_part(path: Path) -> None:

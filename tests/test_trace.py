@@ -274,6 +274,8 @@ def counts_of(path):
     (lambda path: edited(path, lambda facts: facts.pop("layout")), "missing required field `layout`"),
     (lambda path: edited(path, lambda facts: facts["layout"].pop("spec")), "missing required field `spec`"),
     (lambda path: edited(path, lambda facts: facts["source"].pop("name")), "missing required field `name`"),
+    (lambda path: edited(path, lambda facts: facts["source"].update(boundary=[0])), r"\$.source.boundary"),
+    (lambda path: edited(path, lambda facts: facts.update(skip="0")), r"\$.skip"),
     (lambda path: edited(path, lambda facts: facts.update(ids=5)), r"\d+ uint32 ids, its JSON says 5"),
     (lambda path: edited(path, lambda facts: facts.update(tokens=1999)), "counts for 1999 tokens"),
     (lambda path: edited(path, lambda facts: facts.update(tokens=0)), r"tokens"),

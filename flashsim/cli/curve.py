@@ -61,7 +61,7 @@ def command(
     cells = cells_of(opened, layouts, sources.skip, sources.tokens, workloads=workloads)
     facts = {"kind": "curve", "warmup_tokens": warmup, "sample": sample, "targets": list(targets), "backend": backend}
     facts["workloads"] = [one and asdict(one) for one in workloads]
-    facts |= sources.facts(opened, layouts)
+    facts |= {"curves": []} | sources.facts(opened, layouts)
     tables = []
 
     def kept() -> str:
@@ -76,6 +76,7 @@ def command(
             else:
                 made = sampled_curve(cell, sample, backend=backend, progress=bar.update)
                 tables.append(made.table())
+            facts["curves"].append(made.answers(targets))
             write_text(output, pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n"))
             write_facts(output, facts)
             bar.clear()
@@ -116,11 +117,10 @@ def _print_sampled(made, targets) -> None:
     reads, error = made.misses / made.counted.tokens, made.error / made.counted.tokens
     click.echo(f"{_name(made)}{synthetic}, {made.counted.tokens:,} tokens, {made.rate:g} of the pages:")
     for target in targets:
-        enough = [at for at in range(len(reads)) if reads[at] + error[at] <= target]  # surely, not only perhaps
-        if not enough:
+        at = made.place_for(target)
+        if at is None:
             click.echo(f"  {target:g} reads/token: not surely, the least is {reads[-1]:.3f} +- {error[-1]:.3f}")
             continue
-        at = enough[0]
         capacity = int(made.capacities[at])
         size = f"{capacity:,} {made.names['unit']}s = {format_bytes(capacity * made.unit_bytes)}"
         click.echo(f"  {target:g} reads/token: at most {size}, where it is {reads[at]:.3f} +- {error[at]:.3f}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.boundaries import note_boundaries
 from flashsim.cli.layout_options import backend, layout_name, layout_values, params, slots
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
 from flashsim.errors import UsageError
@@ -38,15 +39,15 @@ class OneLayout:
         return [self.path, Path(self.name) if self.name.endswith(".toml") else None, self.token_options.documents,
                 *values]  # fmt: skip
 
-    def open(self) -> tuple:
-        """(stream, begin, end): the tokens, and which of them to run. Raises UsageError or DataError."""
+    def open(self, layout) -> tuple:
+        """(stream, begin, end): the tokens, and which of them to run through ``layout``. Raises UsageError or
+        DataError."""
         from flashsim.trace import facts_beside, window
 
         if facts_beside(self.path):
             raise UsageError(f"{self.path} is a trace already (1 JSON beside it says so): give the token file")
         stream = open_token_file(self.path, self.token_options)
-        if stream.boundary == "none":
-            click.echo(f"note: {self.path}: 0 document boundaries: n-grams cross them; --eot ID marks them", err=True)
+        note_boundaries(stream, [layout])
         return stream, *window(stream, self.skip, self.tokens)
 
 

@@ -81,7 +81,7 @@ def command(
         others=_others(source, made, against),
     )  # fmt: skip
     wishes.check(made)
-    stream, begin, end = source.open()
+    stream, begin, end = source.open(made)
     with Progress(work(end - begin, wishes), "tokens", "plan") as bar:
         found = plan(stream, made, drive, wishes, begin=begin, end=end, backend=backend, progress=bar.update)
     facts = {

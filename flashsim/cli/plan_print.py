@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from flashsim.cli.boundaries import boundary_of
 from flashsim.units import format_bytes
 
 _BARELY = 1.05  # a gain that is none
@@ -24,7 +25,7 @@ def told(found, made, drive, wishes, stream) -> Iterator[str]:
     synthetic = " (SYNTHETIC)" if stream.synthetic else ""
     warm = f"{found.warm_tokens:,} that warm the cache"
     yield f"reads: exact, LRU; {stream.name}{synthetic}, {found.tokens:,} tokens after {warm}"
-    yield f"n-grams: document boundaries from {stream.boundary}"
+    yield f"document boundaries: {boundary_of(stream, [made])}"
     yield f"tokens/s: modelled, {wishes.in_flight} reads in flight; {drive.title}"
     yield f"  {_confidence(drive)}"
     if drive.note:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.boundaries import note_boundaries
 from flashsim.cli.layout_options import Listed, backend, layout_values
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
 from flashsim.errors import UsageError
@@ -51,9 +52,7 @@ class Sources:
                 "options of token files to `trace`"
             )
         for stream in streams:
-            if stream.boundary == "none":
-                note = f"note: {stream.path}: 0 document boundaries: n-grams cross them; --eot ID marks them"
-                click.echo(note, err=True)
+            note_boundaries(stream, layouts)
         return opened, layouts if streams else []
 
     def check_output(self, csv: Path, kind: str, *more: Path | None) -> None:
@@ -111,22 +110,6 @@ class Sources:
                 for S in self.slots if self.slots and name in has_slots else (None,):
                     made.append(layout(name, S=S, params=None if spec.fixed else size, **values))
         return made
-
-
-def boundaries(opened: list) -> str:
-    """What ends a document of each source, for people."""
-    from flashsim.trace import Trace
-
-    by_name = {}
-    for source in opened:
-        if isinstance(source, Trace):
-            told = source.facts["source"]
-            by_name[told["name"]] = told.get("boundary", "not known")
-        else:
-            by_name[source.name] = source.boundary
-    if len(set(by_name.values())) == 1:
-        return next(iter(by_name.values()))
-    return "; ".join(f"{name} {boundary}" for name, boundary in by_name.items())
 
 
 _OF_SOME = {"vocab_map", "raw_ids", "ngram_set", "resident"}  # options that the layouts of a sweep need not all take

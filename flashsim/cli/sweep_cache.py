@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.boundaries import boundaries
 from flashsim.cli.drives_print import print_drives
 from flashsim.cli.figures import drawn
 from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, open_token_file
 from flashsim.cli.progress import Progress
-from flashsim.cli.sources import Sources, boundaries, sources
+from flashsim.cli.sources import Sources, sources
 from flashsim.cli.warm import WarmOptions, start_of, warm_options
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
@@ -128,7 +129,7 @@ def command(
     ledger.close()
     figures = drawn("fig4a" if len(policies) == 1 else "policies", output)
     _print(table, state)
-    click.echo(f"boundary: {boundaries(opened)}")
+    click.echo(f"boundary: {boundaries(opened, layouts)}")
     beside = [output.with_suffix(".json"), *figures]
     click.echo(f"wrote {output}, {', '.join(path.name for path in beside)}", err=True)
 

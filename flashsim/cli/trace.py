@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from flashsim.cli.boundaries import boundary_of
 from flashsim.cli.export import KINDS, export_told
 from flashsim.cli.one_layout import OneLayout, one_layout
 from flashsim.cli.progress import Progress
@@ -29,7 +30,7 @@ def command(
     from flashsim.trace import Trace, write_trace
 
     asked, made = workload.one(), source.layout()
-    stream, begin, end = source.open()
+    stream, begin, end = source.open(made)
     label = made.label if unit == "page" else f"{made.label}-row"
     if asked:
         label += f".{asked.label.replace(',', '').replace(' %', 'pct').replace(' ', '-')}"
@@ -47,7 +48,9 @@ def command(
     missing = ", ".join(f"{count:,} of order {order}" for order, count in facts["missing_lookups"].items() if count)
     synthetic = " (SYNTHETIC stream)" if stream.synthetic else ""
     click.echo(f"{output}: {facts['ids']:,} {unit} ids of {facts['tokens']:,} tokens{synthetic}")
-    click.echo(f"{facts['ids'] / facts['tokens']:.4f} {unit}s/token before any cache; boundary: {stream.boundary}")
+    click.echo(
+        f"{facts['ids'] / facts['tokens']:.4f} {unit}s/token before any cache; boundary: {boundary_of(stream, [made])}"
+    )
     if shared := facts["workload"]:
         wasted = f", {shared['wasted_reads'] / facts['tokens']:.4f} of them for wrong drafts" if asked.draft else ""
         click.echo(

@@ -20,7 +20,7 @@ import numpy as np
 
 from flashsim.device.measured import Measured
 from flashsim.device.model import simulate
-from flashsim.device.spec import Drive, Figure, Point, Source
+from flashsim.device.spec import FLAGGED, Drive, Figure, Point, Source
 from flashsim.device.workload import Groups, limits
 from flashsim.errors import UsageError
 
@@ -108,7 +108,7 @@ def calibrate(
     for point in points:
         modelled = _load(point).reads_per_s(_drive(parameters))
         held = point._asdict()
-        note = f"flags: {', '.join(flags)}" if (flags := held.pop("flags")) else ""
+        note = f"{FLAGGED}{', '.join(flags)}" if (flags := held.pop("flags")) else ""
         made.append(Point("measured", "A", model_reads_per_s=round(modelled, 1), note=note, **held))
     figures = {key: Figure(float(f"{value:.5g}"), "measured", "C") for key, value in parameters.items()}
     title = f"fitted to {len(points)} points at {depths} depths; dies, if any, are effective"

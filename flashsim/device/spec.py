@@ -30,6 +30,7 @@ PARAMETERS = {
     "h_us": ("read", "host or queue, for a read: one at a time"),
     "hl_us": ("group", "host, for what is sent and waited for together: a lookup, or a chunk in prefill"),
 }
+FLAGGED = "flags: "  # so begins the note of a measured point whose figures are doubtful; their names follow
 CONFIDENCES = {
     "A": "from source code, or measured with its conditions",
     "B": "a vendor's figure, or a single one of a review",

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from flashsim.device.spec import FLAGGED
 from flashsim.studies.replay_sample import TOO_LOW
+from flashsim.units import plural
 
 
 class Doubt(NamedTuple):
@@ -27,9 +29,28 @@ def doubts(facts: dict[str, Any], table) -> Iterator[Doubt]:
     specs = [one for one in dicts_in(facts) if "ngrams" in one]
     for text in dict.fromkeys(f"{one.get('name')}: {doubt}" for one in specs for doubt in _list(one, "uncertain")):
         yield Doubt("UNCERTAIN", text)
+    yield from _drives(facts)
     for note in _list(facts, "notes"):
         yield Doubt("NOTE", str(note))
     yield from _flags(facts, table)
+
+
+def _drives(facts: dict[str, Any]) -> Iterator[Doubt]:
+    """What the drives that were modelled say of themselves, and the flags of the points that they were fitted to."""
+    found = []
+    for drive in (one for one in dicts_in(facts) if isinstance(one.get("parameters"), dict) and "title" in one):
+        name = f"drive {drive.get('name')}"
+        if isinstance(note := drive.get("note"), str):
+            found.append(f"{name}: {' '.join(note.split())}")
+        points = [point for point in _list(drive, "points") if isinstance(point, dict)]
+        notes = [str(point.get("note")) for point in points]
+        flags = [note.removeprefix(FLAGGED).split(", ") for note in notes if note.startswith(FLAGGED)]
+        if flags:
+            names = ", ".join(dict.fromkeys(flag for of_point in flags for flag in of_point))
+            counts = f"{len(flags):,} of {len(points):,} {plural('point', len(points))}"
+            found.append(f"{name}: fitted to what is flagged itself, {counts}: {names}")
+    for text in dict.fromkeys(found):
+        yield Doubt("UNCERTAIN", text)
 
 
 def _flags(facts: dict[str, Any], table) -> Iterator[Doubt]:

@@ -7,9 +7,11 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from flashsim.report.answers import answers
 from flashsim.report.doubts import dicts_in
 from flashsim.report.results import Folder, Result
 from flashsim.report.tables import View, pivot_of, rows_of
+from flashsim.units import plural
 
 _LIST_MAX = 50  # items of a list in the facts
 _DARK = (0x1C, 0xE6)  # what white and black become
@@ -45,7 +47,7 @@ def _style(greys: Iterable[str]) -> str:
 
 
 def _contents(folder: Folder) -> Iterator[str]:
-    yield f"<p>{_counted(len(folder.results), 'result')}.</p>"
+    yield f"<p>{len(folder.results):,} {plural('result', len(folder.results))}.</p>"
     yield "<nav><ul>"
     for at, result in enumerate(folder.results, 1):
         said = dict.fromkeys(doubt.mark for doubt in result.doubts)
@@ -53,7 +55,8 @@ def _contents(folder: Folder) -> Iterator[str]:
         yield f'<li><a href="#r{at}">{escape(result.name)}</a> {escape(result.facts["kind"])} {marks}</li>'
     yield "</ul></nav>"
     if folder.left_out:
-        yield f'<section class="doubts"><h2>{_counted(len(folder.left_out), "file")} left out</h2><ul>'
+        count = len(folder.left_out)
+        yield f'<section class="doubts"><h2>{count:,} {plural("file", count)} left out</h2><ul>'
         yield from (f"<li>{escape(why)}</li>" for why in folder.left_out)
         yield "</ul></section>"
 
@@ -66,6 +69,10 @@ def _section(at: int, result: Result) -> Iterator[str]:
     if result.doubts:
         yield '<ul class="doubts">'
         yield from (f'<li><b class="mark">{escape(mark)}</b> {escape(text)}</li>' for mark, text in result.doubts)
+        yield "</ul>"
+    if said := list(answers(facts)):
+        yield "<ul>"
+        yield from (f"<li>{escape(line)}</li>" for line in said)
         yield "</ul>"
     if result.figure:
         width = result.figure.width
@@ -143,7 +150,3 @@ def _outline(facts: dict | list, depth: int = 0) -> Iterator[str]:
 def _said(value: Any) -> str:
     """A plain JSON value as text."""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -4,7 +4,7 @@ One pass over the stack distances gives the misses of all capacities (Mattson et
 references at a distance over C.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,12 @@ from flashsim.studies.cells import Cell, Counted, names_of, steps, unit_bytes
 from flashsim.units import plural
 
 POINTS_PER_OCTAVE = 16
+
+
+def cache_of(reads_per_token: float, capacity: int | None, unit_bytes: int) -> dict[str, Any]:
+    """Reads/token and the cache that brings them, as JSON has it. capacity: in pages; None = no cache does."""
+    size = None if capacity is None else capacity * unit_bytes
+    return {"reads_per_token": reads_per_token, "capacity_pages": capacity, "cache_bytes": size}
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,15 @@ class Curve:
         """The fewest pages of cache that bring reads/token to ``target`` or below; None where none does."""
         enough = np.flatnonzero(self.reads_per_token <= target)
         return int(enough[0]) if len(enough) else None
+
+    def answers(self, targets: Sequence[float]) -> dict[str, Any]:
+        """What the JSON has of this curve: the least cache for each of ``targets`` in reads/token, and the knee."""
+        knee = self.knee()
+        return {
+            **{name: self.names[name] for name in ("corpus", "label", "workload")},
+            "targets": [cache_of(target, self.capacity_for(target), self.unit_bytes) for target in targets],
+            "knee": cache_of(float(self.reads_per_token[knee]), knee, self.unit_bytes),
+        }
 
     def knee(self) -> int:
         """The capacity (pages) after which more cache pays less: the point of reads/token over log2(capacity) that lies

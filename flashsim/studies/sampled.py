@@ -6,7 +6,7 @@ distance among them is R times the true one on average. As in SHARDS-adj, misses
 references, so the luck of the hottest pages does not matter: they hit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
 from flashsim.studies.cells import Cell, Counted, names_of, steps, unit_bytes
+from flashsim.studies.curve import cache_of
 
 GROUPS = 16  # parts of the sample, whose scatter tells the error
 T_QUANTILE = 4.07  # Student's t, 15 degrees of freedom, 99.9 % within
@@ -34,6 +35,20 @@ class SampledCurve:
     error: np.ndarray
     unit_bytes: int
     rate: float
+
+    def place_for(self, target: float) -> int | None:
+        """The first place in ``capacities`` where reads/token are at ``target`` or below surely, not only perhaps."""
+        enough = np.flatnonzero(self.misses + self.error <= target * self.counted.tokens)
+        return int(enough[0]) if len(enough) else None
+
+    def answers(self, targets: Sequence[float]) -> dict[str, Any]:
+        """What the JSON has of this curve: a cache that is surely enough for each of ``targets`` in reads/token."""
+        places = [self.place_for(target) for target in targets]
+        sizes = [None if at is None else int(self.capacities[at]) for at in places]
+        return {
+            **{name: self.names[name] for name in ("corpus", "label", "workload")},
+            "targets": [cache_of(*pair, self.unit_bytes) for pair in zip(targets, sizes, strict=True)],
+        }
 
     def table(self):
         """A DataFrame with a row a capacity."""

@@ -21,13 +21,26 @@ def test_answers_agree_with_the_csv(flashsim, corpus_file):
     assert {"c.json", "c.svg", "c.png"} <= {path.name for path in Path().iterdir()}
     facts = json.loads(Path("c.json").read_text())
     assert len(facts["layouts"]) == 2 and facts["sources"][0]["sha256"]
+    for told in facts["curves"]:
+        lines = table[table["label"] == told["label"]].set_index("capacity_pages")["reads_per_token"]
+        (near, far), knee = told["targets"], told["knee"]
+        assert near["capacity_pages"] == lines[lines <= 1.5].index.min() == near["cache_bytes"] / 4096
+        assert (far["reads_per_token"], far["cache_bytes"]) == (0.001, None)
+        assert knee["reads_per_token"] == lines[knee["capacity_pages"]]
+        assert f"knee: {knee['reads_per_token']:.3f} reads/token at {knee['capacity_pages']:,} pages" in out
 
 
 def test_sampled_says_so_and_states_its_error(flashsim, corpus_file):
     code, out, err = flashsim("curve", corpus_file, *COMMON, "--sample", "0.2", "-o", "s.csv")
     assert code == 0, err
     assert "0.2 of the pages" in out and "+-" in out
-    assert (pd.read_csv("s.csv")["reads_per_token_error"] >= 0).all()
+    table = pd.read_csv("s.csv")
+    assert (table["reads_per_token_error"] >= 0).all()
+    for told in json.loads(Path("s.json").read_text())["curves"]:
+        (reach, _), lines = told["targets"], table[table["label"] == told["label"]]
+        surely = lines["reads_per_token"] + lines["reads_per_token_error"] <= 1.0
+        assert reach["capacity_pages"] == lines[surely]["capacity_pages"].min()
+        assert f"at most {reach['capacity_pages']:,} pages" in out
 
 
 @pytest.mark.parametrize(

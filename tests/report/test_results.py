@@ -27,7 +27,9 @@ def test_results_of_every_kind(results):
     for result in read.results:
         assert (result.figure is None) == (result.name == "sim")
         assert len(result.table) == len(pd.read_csv(results / f"{result.name}.csv"))
-        marks = {"sampled": ["SAMPLED"], "sweep": ["SYNTHETIC"]}.get(result.name, [])
+        marks = {"sampled": ["SAMPLED"], "sweep": ["SYNTHETIC"], "plan": ["UNCERTAIN"], "replay": ["UNCERTAIN"]}.get(
+            result.name, []
+        )
         assert [doubt.mark for doubt in result.doubts] == marks
 
 
@@ -123,6 +125,23 @@ def test_layouts_that_are_not_sure_say_so_once():
     spec = {"name": "longcat", "ngrams": {}, "uncertain": ["the base", "the shards"]}
     facts = {"layout": {"spec": spec}, "others": [{"spec": spec}, {"spec": {"ngrams": {}, "uncertain": []}}]}
     assert told(facts) == [("UNCERTAIN", "longcat: the base"), ("UNCERTAIN", "longcat: the shards")]
+
+
+def test_drives_that_are_not_sure_say_so_once():
+    point = {"source": "measured", "reads_per_s": 9.0}
+    flagged = [
+        {**point, "note": "flags: drift, steal"},
+        {**point, "note": "rated peak"},
+        {**point, "note": "flags: drift"},
+    ]
+    mine = {"name": "mine", "title": "a drive", "parameters": {}, "points": [*flagged, point]}
+    preset = {"name": "preset", "title": "", "parameters": {}, "note": "one line\nand another\n"}
+    fitted = "drive mine: fitted to what is flagged itself, 2 of 4 points: drift, steal"
+    assert told({"drive": mine}) == [("UNCERTAIN", fitted)]
+    assert told({"drives": [preset, mine], "model": preset}) == [
+        ("UNCERTAIN", "drive preset: one line and another"), ("UNCERTAIN", fitted),
+    ]  # fmt: skip
+    assert told({"drive": "mine", "drives": 4, "model": {"title": 1, "parameters": {}, "points": [1], "note": 2}}) == []
 
 
 def test_flags_are_counted_and_the_worst_is_told():

@@ -1,0 +1,95 @@
+"""What a result says in words: the caches that a curve was asked for, and what a plan found to bind."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from flashsim.units import format_bytes
+
+_BARELY = 1.05  # a gain that is none
+
+
+class _Cache(msgspec.Struct):
+    reads_per_token: float
+    cache_bytes: int | None
+
+
+class _Curve(msgspec.Struct):
+    corpus: str
+    label: str
+    workload: str
+    targets: list[_Cache]
+    knee: _Cache | None = None  # a sampled curve has none
+
+
+class _Curves(msgspec.Struct):
+    curves: list[_Curve]
+
+
+class _Binding(msgspec.Struct):
+    case: str
+    gain: float | None
+
+
+class _Slack(msgspec.Struct):
+    layer: int
+    needed_us: float
+    mean_us: float | None
+
+
+class _Plan(msgspec.Struct):
+    binds: dict[str, _Binding]
+    slack: list[_Slack] = []
+
+
+def answers(facts: dict[str, Any]) -> Iterator[str]:
+    """The answers in ``facts``, a result's JSON, a line each; none where it has none, or not in these forms."""
+    form, lines = _FORMS.get(facts["kind"], (None, None))
+    if form is None:
+        return
+    try:
+        held = msgspec.convert(facts, form)
+    except msgspec.ValidationError:
+        return
+    yield from lines(held)
+
+
+def _of_curves(held: _Curves) -> Iterator[str]:
+    workloads = {curve.workload for curve in held.curves}
+    for curve in held.curves:
+        names = [curve.corpus, curve.label, *([curve.workload] if len(workloads) > 1 else [])]
+        reached = [f"{_reads(target)} {_with(target.cache_bytes)}" for target in curve.targets]
+        knee = [f"knee at {_reads(curve.knee)} {_with(curve.knee.cache_bytes)}"] if curve.knee else []
+        yield f"{' '.join(names)}: {'; '.join(reached + knee)}"
+
+
+def _reads(cache: _Cache) -> str:
+    return f"{cache.reads_per_token:.4g} reads/token"
+
+
+def _with(size: int | None) -> str:
+    if size is None:
+        return "out of reach"
+    return f"with {format_bytes(size)}" if size else "without a cache"
+
+
+def _of_plan(held: _Plan) -> Iterator[str]:
+    for load, binding in held.binds.items():
+        if binding.gain is None:
+            yield f"{load}: nothing is read, so nothing of the drive binds"
+        elif binding.gain < _BARELY:
+            yield f"{load}: nothing binds alone; {binding.case} buys most, {binding.gain:.2f} x the tokens/s"
+        else:
+            yield f"{load}: {binding.case} buys most, {binding.gain:.2f} x the tokens/s"
+    for one in held.slack:
+        if one.mean_us is None:
+            yield f"layer {one.layer}: nothing to read"
+        else:
+            yield (
+                f"layer {one.layer}: needed {one.needed_us / 1e3:.2f} ms after the token is known, there after "
+                f"{one.mean_us / 1e3:.2f} ms: slack {(one.needed_us - one.mean_us) / 1e3:+.2f} ms"
+            )
+
+
+_FORMS = {"curve": (_Curves, _of_curves), "plan": (_Plan, _of_plan)}  # by kind of result
