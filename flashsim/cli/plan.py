@@ -97,7 +97,7 @@ def command(
         "compute_us": wishes.compute_us,
         "stall_us": found.stall_us,
         "slack": [asdict(one) for one in found.slack],
-        "binds": {load.label: found.binds(load.label)._asdict() for load in wishes.workloads},
+        "binds": {load.label: asdict(found.binds(load.label)) for load in wishes.workloads},
         "backend": backend,
     }  # fmt: skip
     write_text(output, to_csv(found.rows, COLUMNS))

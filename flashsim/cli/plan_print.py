@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from flashsim.cli.boundaries import boundary_of
+from flashsim.report.doubts import of_drives
+from flashsim.studies.verdict import cost_told
 from flashsim.units import format_bytes
-
-_BARELY = 1.05  # a gain that is none
 
 
 def told(found, made, drive, wishes, stream) -> Iterator[str]:
@@ -28,10 +28,8 @@ def told(found, made, drive, wishes, stream) -> Iterator[str]:
     yield f"document boundaries: {boundary_of(stream, [made])}"
     yield f"tokens/s: modelled, {wishes.in_flight} reads in flight; {drive.title}"
     yield f"  {_confidence(drive)}"
-    if drive.note:
-        yield f"UNCERTAIN, drive: {drive.note}"
-    for flags in dict.fromkeys(point.note for point in drive.points if point.note.startswith("flags: ")):
-        yield f"UNCERTAIN, drive: points it was fitted to were measured with {flags}"
+    for doubt in of_drives({"drive": drive.facts()}):
+        yield f"{doubt.mark}, {doubt.text}"
     for doubt in made.spec.uncertain:
         yield f"UNCERTAIN, layout: {doubt}"
 
@@ -74,33 +72,16 @@ def _gains(found, loads: list[str]) -> Iterator[str]:
             f"{row['gain']:>15.2f}" if row["gain"] else f"{'-':>15}" for row in rows
         )
     for load in loads:
-        bound = found.binds(load)
-        if bound.gain is None:
-            yield f"{load}: nothing is read, so nothing of the drive binds"
-        elif bound.gain < _BARELY:
-            yield f"{load}: nothing binds alone ({bound.case} buys most, {bound.gain:.2f} x)"
-        else:
-            yield f"{load}: {bound.what} binds ({bound.case}: {bound.gain:.2f} x)"
+        yield f"{load}: {found.binds(load).told()}"
 
 
 def _compute(found, wishes) -> Iterator[str]:
     """What is left of a token's own rate, and how early the reads of each layer are there."""
     if wishes.compute_us is None:
         return
-    own, left = 1e6 / wishes.compute_us, 1e6 / (wishes.compute_us + found.stall_us)
-    costs = f"the drive costs {100 * (1 - left / own):.2g} %" if found.stall_us else "the drive keeps up"
-    yield f"--compute: 1 stream, {own:,.1f} tokens/s without a drive, {left:,.1f} with it: {costs}"
-    if not wishes.layers:
-        yield "  where each token waits for all of its reads; --layers says which layers read, and when"
+    yield f"--compute: {cost_told(wishes.compute_us, found.stall_us, bool(wishes.layers))}"
     for one in found.slack:
-        if not one.mean_us:
-            yield f"  layer {one.layer}: nothing to read"
-            continue
-        slack = (one.needed_us - one.mean_us) / 1e3
-        yield (
-            f"  layer {one.layer}: needed {one.needed_us / 1e3:.2f} ms after the token is known, there after "
-            f"{one.mean_us / 1e3:.2f} ms (p99 {one.p99_us / 1e3:.2f}): slack {slack:+.2f} ms"
-        )
+        yield f"  {one.told()}"
     yield ""
 
 

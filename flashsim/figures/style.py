@@ -40,8 +40,8 @@ def figure(width: float, height: float, rows: int | None = None, columns: int = 
 
 
 def size_axis(axes, sizes: list[int]) -> None:
-    """The x axis of cache sizes in bytes: logarithmic, marked at some of ``sizes``, at least a third of an octave and a
-    tenth of the axis apart, so that no two labels touch."""
+    """The x axis of cache sizes in bytes: logarithmic, marked at some of ``sizes``, a third of an octave and an eighth
+    of the axis apart or more: no two labels touch."""
     from math import log2
 
     from matplotlib.ticker import FixedLocator, NullLocator
@@ -49,7 +49,7 @@ def size_axis(axes, sizes: list[int]) -> None:
     from flashsim.units import format_bytes
 
     sizes = sorted(set(sizes))
-    apart = max((log2(sizes[-1]) - log2(sizes[0])) / 10, 1 / 3)
+    apart = max((log2(sizes[-1]) - log2(sizes[0])) / 8, 1 / 3)
     ticks: list[int] = []
     for size in sizes:
         if not ticks or log2(size) - log2(ticks[-1]) >= apart:

@@ -5,9 +5,8 @@ from typing import Any
 
 import msgspec
 
+from flashsim.studies.verdict import Bound, Slack, cost_told
 from flashsim.units import format_bytes
-
-_BARELY = 1.05  # a gain that is none
 
 
 class _Cache(msgspec.Struct):
@@ -27,20 +26,11 @@ class _Curves(msgspec.Struct):
     curves: list[_Curve]
 
 
-class _Binding(msgspec.Struct):
-    case: str
-    gain: float | None
-
-
-class _Slack(msgspec.Struct):
-    layer: int
-    needed_us: float
-    mean_us: float | None
-
-
 class _Plan(msgspec.Struct):
-    binds: dict[str, _Binding]
-    slack: list[_Slack] = []
+    binds: dict[str, Bound]
+    slack: list[Slack] = []
+    compute_us: float | None = None
+    stall_us: float | None = None
 
 
 def answers(facts: dict[str, Any]) -> Iterator[str]:
@@ -75,21 +65,12 @@ def _with(size: int | None) -> str:
 
 
 def _of_plan(held: _Plan) -> Iterator[str]:
-    for load, binding in held.binds.items():
-        if binding.gain is None:
-            yield f"{load}: nothing is read, so nothing of the drive binds"
-        elif binding.gain < _BARELY:
-            yield f"{load}: nothing binds alone; {binding.case} buys most, {binding.gain:.2f} x the tokens/s"
-        else:
-            yield f"{load}: {binding.case} buys most, {binding.gain:.2f} x the tokens/s"
+    for load, bound in held.binds.items():
+        yield f"{load}: {bound.told()}"
+    if held.compute_us and held.stall_us is not None:
+        yield cost_told(held.compute_us, held.stall_us, bool(held.slack))
     for one in held.slack:
-        if one.mean_us is None:
-            yield f"layer {one.layer}: nothing to read"
-        else:
-            yield (
-                f"layer {one.layer}: needed {one.needed_us / 1e3:.2f} ms after the token is known, there after "
-                f"{one.mean_us / 1e3:.2f} ms: slack {(one.needed_us - one.mean_us) / 1e3:+.2f} ms"
-            )
+        yield one.told()
 
 
 _FORMS = {"curve": (_Curves, _of_curves), "plan": (_Plan, _of_plan)}  # by kind of result

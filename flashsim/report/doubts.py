@@ -29,13 +29,13 @@ def doubts(facts: dict[str, Any], table) -> Iterator[Doubt]:
     specs = [one for one in dicts_in(facts) if "ngrams" in one]
     for text in dict.fromkeys(f"{one.get('name')}: {doubt}" for one in specs for doubt in _list(one, "uncertain")):
         yield Doubt("UNCERTAIN", text)
-    yield from _drives(facts)
+    yield from of_drives(facts)
     for note in _list(facts, "notes"):
         yield Doubt("NOTE", str(note))
     yield from _flags(facts, table)
 
 
-def _drives(facts: dict[str, Any]) -> Iterator[Doubt]:
+def of_drives(facts: dict[str, Any]) -> Iterator[Doubt]:
     """What the drives that were modelled say of themselves, and the flags of the points that they were fitted to."""
     found = []
     for drive in (one for one in dicts_in(facts) if isinstance(one.get("parameters"), dict) and "title" in one):
@@ -75,9 +75,9 @@ def dicts_in(facts: Any) -> Iterator[dict[str, Any]]:
     if isinstance(facts, dict):
         yield facts
         facts = list(facts.values())
-    for value in facts if isinstance(facts, list) else ():
+    for value in facts if isinstance(facts, list | tuple) else ():
         yield from dicts_in(value)
 
 
 def _list(facts: dict[str, Any], name: str) -> list:
-    return facts[name] if isinstance(facts.get(name), list) else []
+    return facts[name] if isinstance(facts.get(name), list | tuple) else []

@@ -27,13 +27,15 @@ class View(NamedTuple):
 
 class Pivot(NamedTuple):
     """A column of figures (``value``), a line for each of ``down`` and a column for each of ``across``, which tell all
-    rows apart, but for those that ``repeats`` does. alone: of ``down``, what names a line that is the only one."""
+    rows apart, but for those that ``repeats`` does. alone: of ``down``, what names a line that is the only one. words:
+    whether ``across`` holds words, not numbers."""
 
     value: str
     across: str
     down: tuple[str, ...]
     alone: str = "label"
     repeats: str | None = None
+    words: bool = False
 
 
 _OF_SIZES = Pivot("reads_per_token", "cache_bytes", ("corpus", "label", "workload", "policy"))
@@ -44,6 +46,7 @@ PIVOTS = {  # by kind of result
     "simulation": Pivot("miss_ratio", "cache_bytes", ("policy",), alone="policy"),
     "cold start": Pivot("reads_per_token", "cache_bytes", ("corpus", "label", "first_token")),
     "replay": Pivot("lookups_per_s", "in_flight", _OF_DRIVES, repeats="repeat"),
+    "plan": Pivot("tokens_per_s", "workload", ("case",), alone="case", words=True),
 }
 
 
@@ -54,14 +57,16 @@ def pivot_of(table, kind: str) -> View | None:
         return None
     down = [name for name in pivot.down if name in table]
     repeats = [pivot.repeats] if pivot.repeats in table else []
-    numeric = all(table[name].dtype.kind in "iuf" for name in (pivot.value, pivot.across))
+    numbers = [pivot.value] if pivot.words else [pivot.value, pivot.across]
+    numeric = all(table[name].dtype.kind in "iuf" for name in numbers)
     if not numeric or table.duplicated([*down, pivot.across, *repeats]).any():
         return None
     down = [name for name in down if table[name].nunique(dropna=False) > 1] or [pivot.alone]
     caption = f"{pivot.value} by {_spoken(pivot.across)}"
     if repeats and (rounds := table[pivot.repeats].nunique()) > 1:
         caption += f"; medians of {rounds} repeats"
-    every = sorted(table[pivot.across].dropna().unique())
+    every = table[pivot.across].dropna().unique()
+    every = list(every) if pivot.words else sorted(every)
     columns = _thinned(every)
     caption += _left_out(len(columns), len(every), "columns")
     table = table[table[pivot.across].isin(columns)]

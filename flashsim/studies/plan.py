@@ -18,6 +18,7 @@ from flashsim.errors import UsageError
 from flashsim.kernels.drive import MAX_READS
 from flashsim.layouts import Layout
 from flashsim.studies.demand import Demand, Warm, counted_tokens
+from flashsim.studies.verdict import Bound, Slack
 from flashsim.tokens.stream import TokenStream
 from flashsim.units import format_bytes
 from flashsim.workloads import CHUNK_MAX, STREAMS_MAX, Workload
@@ -103,26 +104,6 @@ def cases(drive: Drive, in_flight: int) -> list[Case]:
         Case(TWO_DRIVES, drive, in_flight, drives=2),
         Case(HALF_PINNED, drive, in_flight, cache=len(_CACHES)),
     ]
-
-
-class Bound(NamedTuple):
-    """what: the resource that binds, "RAM", "latency", "IOPS", "bandwidth" or "queue depth". case: what relaxes it.
-    gain: tokens/s that it buys, times the plan's; None where nothing is read."""
-
-    what: str
-    case: str
-    gain: float | None
-
-
-@dataclass(frozen=True)
-class Slack:
-    """How long before its reads are needed a layer has them. layer: its number. needed_us: after the token is known.
-    mean_us, p99_us: when its reads are there, and those of the layers before it; 0 where there are none."""
-
-    layer: int
-    needed_us: float
-    mean_us: float
-    p99_us: float
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def test_what_is_uncertain_is_said(flashsim, corpus_file):
     code, out, err = flashsim("plan", corpus_file, *wishes, *more)
     assert code == 0, err
     assert "each token waits for all of its reads" in out and "1 stream, 33.3 tokens/s without a drive" in out
-    assert "UNCERTAIN, drive: Measured up to 4 in flight" in out and "UNCERTAIN, layout: " in out
+    assert "UNCERTAIN, drive pcie4-consumer: Measured up to 4 in flight" in out and "UNCERTAIN, layout: " in out
     assert "--layers 1,14/OF" in err and "with more of it, less is read" in out
 
 
@@ -84,3 +84,17 @@ def test_a_trace_is_refused(flashsim, corpus_file):
     assert flashsim("trace", corpus_file, "--layout", "flat", "--eot", "0", "-o", "t.npy")[0] == 0
     code, _out, err = flashsim("plan", "t.npy", *GIVEN)
     assert code == 2 and "t.npy is a trace already (1 JSON beside it says so): give the token file" in err
+
+
+def test_flags_of_a_calibration_are_said(flashsim, corpus_file):
+    points = "".join(
+        f'[[points]]\nin_flight = {depth}\nreads_per_s = 9e3\nsource = "s"\nconfidence = "A"\nnote = "flags: {flags}"\n'
+        for depth, flags in ((1, "cached, buffered"), (64, "cached"))
+    )
+    Path("my.toml").write_text(
+        'name = "my"\ntitle = "mine"\n[sources.s]\ntext = "a run"\ndate = "today"\n[parameters]\n'
+        f'w_us = {{ value = 90, source = "s", confidence = "C" }}\n{points}'
+    )
+    code, out, err = flashsim("plan", corpus_file, *COMMON, "--device", "my.toml")
+    assert code == 0, err
+    assert "UNCERTAIN, drive my: fitted to what is flagged itself, 2 of 2 points: cached, buffered" in out

@@ -30,18 +30,21 @@ def test_caches_of_a_curve():
 
 def test_what_binds_a_plan():
     binds = {
-        "1 stream": {"case": "half the latency", "gain": 1.625}, "8 streams": {"case": "2 x in flight", "gain": 1.02},
-        "prefill 64": {"case": "2 x the cache", "gain": None},
+        "1 stream": {"what": "latency", "case": "half the latency", "gain": 1.625},
+        "8 streams": {"what": "queue depth", "case": "2 x in flight", "gain": 1.02},
+        "prefill 64": {"what": "RAM", "case": "2 x the cache", "gain": None},
     }  # fmt: skip
     slack = [{"layer": 1, "needed_us": 490.0, "mean_us": 100.0, "p99_us": 120.0},
              {"layer": 2, "needed_us": 100.0, "mean_us": 350.0, "p99_us": 500.0},
-             {"layer": 3, "needed_us": 1.0, "mean_us": None, "p99_us": None}]  # fmt: skip
-    assert list(answers({"kind": "plan", "binds": binds, "slack": slack})) == [
-        "1 stream: half the latency buys most, 1.62 x the tokens/s",
-        "8 streams: nothing binds alone; 2 x in flight buys most, 1.02 x the tokens/s",
+             {"layer": 3, "needed_us": 1.0, "mean_us": 0.0, "p99_us": 0.0}]  # fmt: skip
+    facts = {"kind": "plan", "binds": binds, "slack": slack, "compute_us": 1000.0, "stall_us": 250.0}
+    assert list(answers(facts)) == [
+        "1 stream: latency binds (half the latency: 1.62 x)",
+        "8 streams: nothing binds alone (2 x in flight buys most, 1.02 x)",
         "prefill 64: nothing is read, so nothing of the drive binds",
-        "layer 1: needed 0.49 ms after the token is known, there after 0.10 ms: slack +0.39 ms",
-        "layer 2: needed 0.10 ms after the token is known, there after 0.35 ms: slack -0.25 ms",
+        "1 stream, 1,000.0 tokens/s without a drive, 800.0 with it: the drive costs 20 %",
+        "layer 1: needed 0.49 ms after the token is known, there after 0.10 ms (p99 0.12): slack +0.39 ms",
+        "layer 2: needed 0.10 ms after the token is known, there after 0.35 ms (p99 0.50): slack -0.25 ms",
         "layer 3: nothing to read",
     ]
 

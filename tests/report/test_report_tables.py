@@ -126,7 +126,7 @@ def test_many_columns_are_thinned(sizes, shown):
 
 def test_every_kind_has_figures_beside_one_another(results):
     held = {"cache sweep": "sweep", "curve": "curve", "simulation": "sim", "cold start": "cold-start",
-            "replay": "replay"}  # fmt: skip
+            "replay": "replay", "plan": "plan"}  # fmt: skip
     assert set(held) == set(PIVOTS)
     for kind, name in held.items():
         view = pivot_of(pd.read_csv(results / f"{name}.csv"), kind)

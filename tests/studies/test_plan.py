@@ -25,6 +25,7 @@ from flashsim.studies.plan import (
     slack_of,
     work,
 )
+from flashsim.studies.verdict import Bound
 from flashsim.tokens.stream import TokenStream
 from flashsim.workloads import Workload
 
@@ -96,7 +97,7 @@ def test_rows_of_a_plan(stream):
                 "2 x in flight": "queue depth"}  # fmt: skip
     gains = {case: found.row(case, "1 stream")["gain"] for case in relaxing}
     best = max(gains, key=gains.get)
-    assert found.binds("1 stream") == (relaxing[best], best, gains[best])
+    assert found.binds("1 stream") == Bound(relaxing[best], best, gains[best])
 
 
 @pytest.mark.parametrize(
@@ -110,10 +111,10 @@ def test_what_binds(stream, drive, in_flight, binds):
     """A slow drive of many reads waits for its latency, a fast one for its rate, or bytes, many reads by twos for the
     queue, where latency buys as much."""
     found = plan(stream, layout("engram", params="200M"), drive, Wishes(8 << 10, in_flight=in_flight, streams=1))
-    what, case, gain = found.binds("prefill 2048")
+    bound = found.binds("prefill 2048")
     (relaxed,) = (one for one in found.cases if one.relaxes == binds)
-    assert found.row(relaxed.name, "prefill 2048")["gain"] == pytest.approx(gain, rel=0.01) and gain > 1.5
-    assert what == binds or (binds == "queue depth" and case == "half the latency")
+    assert found.row(relaxed.name, "prefill 2048")["gain"] == pytest.approx(bound.gain, rel=0.01) and bound.gain > 1.5
+    assert bound.what == binds or (binds == "queue depth" and bound.what == "latency")
     assert len({row["workload"] for row in found.rows}) == 2  # one stream is asked for once
 
 
