@@ -396,6 +396,8 @@ void fs_replay_close(struct fs_replay *replay);
  *
  * The same groups under the same limits as in io.c, on simulated time from 0. A read passes, first come first served:
  *
+ *   cpu       the sender's, one server: `cpu` ns a read. As many reads of a group as may be sent at one time go in bursts
+ *             of max_reads / 8 (at least 3), as io_uring.c sends them, and each when all of its burst are through
  *   host      one server: `read` ns a read, and `group` ns more for the first of its group. It works in batches: idle or
  *             done with a batch, it first takes `wake` ns, and what is sent before they end belongs to the next.
  *   delay     `delay` ns, for any number of reads at once
@@ -417,7 +419,7 @@ struct fs_drive_group {
 };
 
 struct fs_drive {
-    int64_t wake, read, group, delay, sense, jitter, bus, link; /* ns, each below 2^31; jitter <= sense */
+    int64_t cpu, wake, read, group, delay, sense, jitter, bus, link; /* ns, each below 2^31; jitter <= sense */
     int64_t dies, channels;
     uint64_t seed;
 
@@ -450,6 +452,7 @@ struct fs_drive_state {
     int64_t started, sent;              /* lookups and reads */
     int64_t next_group, next_read, end; /* to start; to send, and where its group ends */
     int64_t sending;                    /* the place in begun of the group that next_read belongs to */
+    int64_t burst, cpu_free;            /* reads of the burst that are still to be sent; when it is through */
     int64_t host_free, gate, link_free; /* gate: until when a read joins the host's batch */
     int64_t hole;                       /* 1 = the first key of the heap is past and may be overwritten */
 };

@@ -1,8 +1,8 @@
 /* A drive as stations that reads queue at, one event at a time. What the stations do is said in csim.h.
  *
  * Events lie in a heap of four children a node, one for each read in flight. Its key is when a step ends, which step,
- * and the read's slot: no two are equal. Host, delay and die serve reads in the order in which they are sent, so that
- * what they will do is known then, and the first event of a read is the end of its die's step. */
+ * and the read's slot: no two are equal. CPU, host, delay and die serve reads in the order in which they are sent, so
+ * that what they will do is known then, and the first event of a read is the end of its die's step. */
 #include "histogram.h"
 #include "mix64.h"
 
@@ -18,6 +18,11 @@ enum { DIE, CHANNEL, LINK }; /* steps */
 static inline int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+static inline int64_t fewer(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* `below` times the upper half of z / 2^32 */
@@ -74,11 +79,23 @@ static inline void fill_hole(const struct fs_drive *drive, struct fs_drive_state
     state->hole = 0;
 }
 
-/* When the host has sent a read that comes to it now. */
-static inline int64_t host(const struct fs_drive *drive, struct fs_drive_state *state, int64_t cost)
+/* When the next read, which goes now, is through with the CPU. Whatever of its group may be sent is sent now. */
+static inline int64_t cpu(const struct fs_drive *drive, struct fs_drive_state *state)
 {
-    if (state->now >= state->gate) {
-        state->gate = later(state->now, state->host_free) + drive->wake;
+    if (!state->burst) {
+        const int64_t ready = fewer(state->end - state->next_read, drive->max_reads - state->in_flight);
+        state->burst = fewer(ready, later(drive->max_reads / 8, 3));
+        state->cpu_free = later(state->now, state->cpu_free) + state->burst * drive->cpu;
+    }
+    state->burst--;
+    return state->cpu_free;
+}
+
+/* When the host has sent a read that comes to it then. */
+static inline int64_t host(const struct fs_drive *drive, struct fs_drive_state *state, int64_t then, int64_t cost)
+{
+    if (then >= state->gate) {
+        state->gate = later(then, state->host_free) + drive->wake;
         state->host_free = state->gate;
     }
     return state->host_free += cost;
@@ -86,11 +103,11 @@ static inline int64_t host(const struct fs_drive *drive, struct fs_drive_state *
 
 static inline void send(const struct fs_drive *drive, struct fs_drive_state *state, int first)
 {
-    const int64_t slot = drive->free_reads[state->in_flight++];
+    const int64_t sent = cpu(drive, state), slot = drive->free_reads[state->in_flight++];
     const uint64_t page = drive->pages[state->next_read++], number = (uint64_t)state->sent++;
     const int64_t die = part(fs_mix13(drive->seed ^ page), drive->dies);
     drive->reads[slot] = (struct fs_drive_read){state->now, state->sending, die % drive->channels};
-    int64_t time = host(drive, state, drive->read + (first ? drive->group : 0)) + drive->delay;
+    int64_t time = host(drive, state, sent, drive->read + (first ? drive->group : 0)) + drive->delay;
     if (drive->sense) {
         time = later(time, drive->die_free[die]) + drive->sense;
         if (drive->jitter)
@@ -182,9 +199,9 @@ static inline void happen(const struct fs_drive *drive, struct fs_drive_state *s
 
 static int refused(const struct fs_drive *drive)
 {
-    const int64_t times[] = {drive->wake,  drive->read,   drive->group, drive->delay,
-                             drive->sense, drive->jitter, drive->bus,   drive->link};
-    for (int k = 0; k < 8; k++)
+    const int64_t times[] = {drive->cpu,   drive->wake,   drive->read, drive->group, drive->delay,
+                             drive->sense, drive->jitter, drive->bus,  drive->link};
+    for (int k = 0; k < 9; k++)
         if (times[k] < 0 || times[k] > INT32_MAX)
             return 1;
     if (drive->jitter > drive->sense || drive->dies < 1 || drive->dies > INT32_MAX || drive->channels < 1 ||

@@ -56,12 +56,13 @@ int check_drive(void)
     uint32_t *pages = zeroed((size_t)end, 4);
     for (int64_t read = 0; read < end; read++)
         pages[read] = (uint32_t)draw(draw(2) ? 4 : UINT32_MAX);
-    int64_t times[8];
-    for (int k = 0; k < 8; k++)
+    int64_t times[9];
+    for (int k = 0; k < 9; k++)
         times[k] = (int64_t)draw(draw(3) ? 4 : 5000);
     struct fs_drive whole = {
         .wake = times[0], .read = times[1], .group = times[2], .delay = times[3], .sense = times[4],
         .jitter = times[5] < times[4] ? times[5] : times[4], .bus = times[6], .link = times[7],
+        .cpu = times[8],
         .dies = 1 + (int64_t)draw(9), .channels = 1 + (int64_t)draw(4), .seed = draw(UINT64_MAX),
         .pages = pages, .ends = ends, .lookups = lookups, .groups = groups,
         .max_reads = 1 + (int64_t)draw(draw(2) ? 4 : 70), .max_groups = draw(2) ? 1 + (int64_t)draw(4) : INT32_MAX,
@@ -76,6 +77,7 @@ int check_drive(void)
     good = good && memcmp(whole.read_bins, pieces.read_bins, FS_HISTOGRAM_BINS * 8) == 0;
     good = good && memcmp(whole.lookup_bins, pieces.lookup_bins, FS_HISTOGRAM_BINS * 8) == 0;
     good = good && counts_time(&whole, one) && one->lookups >= until && one->reads + one->in_flight == one->sent;
+    good = good && one->now >= one->reads * whole.cpu;
     good = good && one->now >= one->reads * whole.link && one->now * whole.channels >= one->reads * whole.bus;
     good = good && one->now * whole.dies >= one->reads * (whole.sense - whole.jitter);
     whole.max_reads = 0;

@@ -9,6 +9,10 @@ flash   pages lie on dies, which serve one read at a time, behind a controller. 
 link    a delay, then one read at a time: media faster than their controller.
 
 The dies of a fit are *effective*: how often reads wait for one another, not what the drive is built of.
+
+Of a lone read's latency a part is the sender's CPU, c_us: the CPU time a read of the deepest point, where waking up is
+shared by most. A queue that is kept full hides it, for the drive works meanwhile. Reads that are sent together do not:
+the drive is idle until a burst of them is through.
 """
 
 import math
@@ -30,13 +34,14 @@ _SHARES = (0.65, 0.35, 0.5, 0.8, 0.95)  # of the latency, the die's; first the m
 _PULL = 0.05  # toward that, for what few noisy points hardly tell: noise of 2 % over a spread of 40 %
 _PARALLEL = 8  # reads that a drive of flash serves at a time, at least; a queue's (w + h) / h is about 5
 _DOUBT = 2  # so much larger may the sum of squares be of the family which that makes likely
-_GROUP_US, _GROUP_LEAST_US = 1.0, 0.1  # first guess of a host's cost a group; what counts as none
+_GROUP_US, _COST_LEAST_US = 1.0, 0.1  # first guess of a host's cost a group; what counts as none, of CPU's too
+_DRIVE_LEAST = 0.01  # of a lone read's latency, the drive's share
 _FIRST_STEP, _ROUGH_STEP, _LAST_STEP = 0.2, 0.015, 0.002  # of a search, in log
 
 
 class Family(NamedTuple):
-    """What a latency of a lone read (us) and a cap (reads/us) are as parameters. doubt, pull: the sum of squares is
-    taken times the one, and the other's square comes on top."""
+    """What a latency of a lone read, without the CPU's part (us), and a cap (reads/us) are as parameters. doubt, pull:
+    the sum of squares is taken times the one, and the other's square comes on top."""
 
     parameters: Callable[[float, float], dict[str, float]]
     doubt: float = 1.0
@@ -94,12 +99,12 @@ def calibrate(
     for point in points:
         load = _load(point)
         by_load.setdefault(id(load), (load, []))[1].append(point.reads_per_s)
-    start = [alone, 1 / each]
+    start, cpu_us = [alone, 1 / each], _cpu_us(points)
     if len({point.reads_per_group for point in points}) > 1:
         start.append(_GROUP_US)
     roughly = []
     for family in progress(_families(depths, alone / each)):
-        loss = _Loss(family, list(by_load.values()))
+        loss = _Loss(family, cpu_us, list(by_load.values()))
         roughly.append((*_search(loss, start, _FIRST_STEP, _ROUGH_STEP), loss))
     _, values, loss = min(roughly, key=lambda found: found[0])
     _, values = _search(loss, values, _ROUGH_STEP, _LAST_STEP)
@@ -157,16 +162,27 @@ def _line(points: Sequence[Measured]) -> tuple[float, float]:
     return max(float(alone), least / 100), max(float(each), least / 1000)
 
 
+def _cpu_us(points: Sequence[Measured]) -> float:
+    """Microseconds of CPU for a read of the deepest point, 0 where that is not known. One thread has no more than reads
+    are apart."""
+    deepest = max(point.reads_in_flight for point in points)
+    of_those = [point for point in points if point.reads_in_flight == deepest and point.cpu_us_per_read]
+    return min((min(point.cpu_us_per_read, 1e6 / point.reads_per_s) for point in of_those), default=0.0)
+
+
 class _Loss(NamedTuple):
-    """The sum of squares of a family with its doubt, of latency (us), cap (reads/us) and maybe hl_us."""
+    """The sum of squares of a family with its doubt, of latency (us), cap (reads/us) and maybe hl_us. cpu_us: of a
+    read."""
 
     family: Family
+    cpu_us: float
     measured: Sequence[tuple[_Load, list[float]]]  # reads/s under each load
 
     def parameters(self, values: Sequence[float]) -> dict[str, float]:
         latency, cap, *group = values
-        costly = group and group[0] >= _GROUP_LEAST_US
-        return self.family.parameters(latency, cap) | ({"hl_us": group[0]} if costly else {})
+        costs = {"c_us": self.cpu_us, "hl_us": group[0] if group else 0.0}
+        drive = self.family.parameters(max(latency - self.cpu_us, latency * _DRIVE_LEAST), cap)
+        return drive | {name: cost for name, cost in costs.items() if cost >= _COST_LEAST_US}
 
     def __call__(self, values: Sequence[float]) -> float:
         drive = _drive(self.parameters(values))

@@ -15,7 +15,7 @@ _CHUNK = 2048  # tokens of a group of prefill, where a replay's JSON does not sa
 
 class Measured(NamedTuple):
     """One point. in_flight, in_flight_unit, mode: as in a replay. lookups_per_group: of what is waited for together.
-    flags: names of what makes its figures doubtful."""
+    cpu_us_per_read: None unless one thread sent the reads. flags: names of what makes its figures doubtful."""
 
     in_flight: int
     in_flight_unit: str
@@ -24,6 +24,7 @@ class Measured(NamedTuple):
     lookups_per_group: int
     page_bytes: int
     reads_per_s: float
+    cpu_us_per_read: float | None = None
     flags: tuple[str, ...] = ()
 
     @property
@@ -54,12 +55,13 @@ def measured(paths: Sequence[str | Path]) -> list[Measured]:
         if not points:
             raise UsageError(f"{path}: 0 points that were measured at full speed, without a cache: measure some")
         for trace, point in points:
-            same = trace, *point._replace(reads_per_lookup=0, reads_per_s=0, flags=())
+            same = trace, *point._replace(reads_per_lookup=0, reads_per_s=0, cpu_us_per_read=None, flags=())
             found.setdefault(same, []).append(point)
     points = [
         same[0]._replace(
             reads_per_lookup=round(median(point.reads_per_lookup for point in same), 2),
             reads_per_s=median(point.reads_per_s for point in same),
+            cpu_us_per_read=_median([point.cpu_us_per_read for point in same]),
             flags=tuple(dict.fromkeys(flag for point in same for flag in point.flags)),
         )
         for same in found.values()
@@ -68,6 +70,12 @@ def measured(paths: Sequence[str | Path]) -> list[Measured]:
     if len(sizes) > 1:
         raise UsageError(f"reads of {sizes[0]:,} and {sizes[-1]:,} B: 1 drive is calibrated by reads of 1 size")
     return sorted(points, key=lambda point: (point.mode, point.reads_in_flight, point.reads_per_group))
+
+
+def _median(values: list[float | None]) -> float | None:
+    """Of those that are known."""
+    known = [value for value in values if value is not None]
+    return round(median(known), 3) if known else None
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -107,7 +115,14 @@ def _of_fio(facts: dict[str, Any], path: str | Path) -> Iterator[tuple[str, Meas
         if len(sizes) > 1:
             raise UsageError(f"{path}: {len(sizes)} block sizes side by side: measure one at a time")
         if rate > 0:
-            yield "", Measured(in_flight, "reads", "stream", 1.0, 1, sizes.pop(), rate)
+            cpu = _cpu_of_fio(jobs[0], rate) if len(jobs) == 1 and in_flight == depth > 1 else None
+            yield "", Measured(in_flight, "reads", "stream", 1.0, 1, sizes.pop(), rate, cpu)
+
+
+def _cpu_of_fio(job: dict[str, Any], iops: float) -> float | None:
+    """Microseconds of CPU a read, where the job says how much of the time its thread ran."""
+    percent = job.get("usr_cpu", 0.0) + job.get("sys_cpu", 0.0)
+    return percent / 100 * 1e6 / iops if percent else None
 
 
 def _bytes(text: str) -> int:
@@ -132,5 +147,6 @@ def _of_replay(facts: dict[str, Any]) -> Iterator[tuple[str, Measured]]:
         if rate > 0 and each is not None:  # else no lookup ended
             flags = tuple(flag["name"] for flag in row.get("flags", ()))
             page_bytes = int(row.get("page_bytes", 4096))
-            point = Measured(in_flight, unit, mode, float(each), lookups, page_bytes, rate, flags)
+            cpu = row.get("cpu_us_per_read") if row.get("engine") == "io_uring" else None
+            point = Measured(in_flight, unit, mode, float(each), lookups, page_bytes, rate, cpu, flags)
             yield str(row.get("trace")), point

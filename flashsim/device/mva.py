@@ -37,8 +37,7 @@ def bounds(drive: Drive, reads_per_lookup: float = 1.0) -> Bounds:
     """Asymptotic bounds (Denning and Buzen, 1978) where a lookup of ``reads_per_lookup`` reads is sent together. Raises
     UsageError for a template."""
     drive.require_calibrated()
-    servers = {"die": drive.value("dies"), "channel": drive.value("channels"), "link": 1, "host": 1}
-    demands = _demands(drive, reads_per_lookup)
+    servers, demands = _servers(drive), _demands(drive, reads_per_lookup)
     alone = drive.value("z_us") + drive.value("w_us") + sum(demands.values())
     return Bounds(alone, {name: servers[name] / demand * 1e6 for name, demand in demands.items() if demand})
 
@@ -51,9 +50,8 @@ def mva(drive: Drive, in_flight: int, reads_per_lookup: float = 1.0) -> Network:
     wait for w + h (1 + q), exact where the host is all there is. Raises UsageError for a template.
     """
     drive.require_calibrated()
-    dies, channels, delay, wake = (drive.value(name) for name in ("dies", "channels", "z_us", "w_us"))
-    demands = _demands(drive, reads_per_lookup)
-    servers = {"die": dies, "channel": channels, "link": 1.0, "host": 1.0}
+    delay, wake = drive.value("z_us"), drive.value("w_us")
+    servers, demands = _servers(drive), _demands(drive, reads_per_lookup)
     queues, network = dict.fromkeys(demands, 0.0), Network(0.0, 0.0)
     for reads in range(1, in_flight + 1):
         waits = {name: demand * (1 + queues[name]) for name, demand in demands.items()}
@@ -65,7 +63,12 @@ def mva(drive: Drive, in_flight: int, reads_per_lookup: float = 1.0) -> Network:
     return network
 
 
+def _servers(drive: Drive) -> dict[str, float]:
+    return {"die": drive.value("dies"), "channel": drive.value("channels"), "link": 1, "host": 1, "cpu": 1}
+
+
 def _demands(drive: Drive, reads_per_lookup: float) -> dict[str, float]:
     """Microseconds of a read at each station that serves one at a time."""
     host = drive.value("h_us") + drive.value("hl_us") / reads_per_lookup
-    return {"die": drive.value("s_us"), "channel": drive.value("b_us"), "link": drive.value("l_us"), "host": host}
+    times = {"die": "s_us", "channel": "b_us", "link": "l_us", "cpu": "c_us"}
+    return {name: drive.value(parameter) for name, parameter in times.items()} | {"host": host}

@@ -8,7 +8,8 @@ from flashsim.device.spec import Drive, Figure, Source
 from flashsim.errors import UsageError
 
 _IOPS, _BANDWIDTH = "IOPS", "bandwidth"  # also the sources of an assumed drive's figures
-# Parameters by what they are: a time that passes whatever else is going on, or a server that reads wait for.
+# Parameters by what they are: a time that passes whatever else is going on, or a server that reads wait for. The CPU
+# that sends (c_us) is none of the drive's and stays.
 _LATENCY, _SERVICE, _SERVERS = ("z_us", "w_us"), ("l_us", "h_us", "hl_us"), ("dies", "channels")
 
 

@@ -21,6 +21,10 @@ _PRESETS = Path(__file__).parent / "presets"
 PARAMETERS = {
     "dies": ("dies", "reads that the flash serves at a time; effective where fitted, not the drive's geometry"),
     "channels": ("channels", "channels that the dies share"),
+    "c_us": (
+        "cpu",
+        "the sender's CPU, for a read: one at a time; of reads sent together none goes before all are through",
+    ),
     "z_us": ("delay", "firmware, link and host: a delay, for any number of reads at once"),
     "s_us": ("sense", "a die, for a read"),
     "s_jitter_us": ("jitter", "either way of s_us, evenly"),
@@ -56,7 +60,8 @@ class Figure(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 class Point(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
     """What was measured, or promised. in_flight: None where a rated peak says no more. in_flight_unit, mode: as in a
-    replay. lookups_per_group: of what is waited for together. model_reads_per_s: what the fitted model says."""
+    replay. lookups_per_group: of what is waited for together. cpu_us_per_read: of the one thread that sent the reads.
+    model_reads_per_s: what the fitted model says."""
 
     source: str
     confidence: Literal["A", "B", "C"]
@@ -68,6 +73,7 @@ class Point(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
     reads_per_lookup: float = 1
     lookups_per_group: int = 1
     page_bytes: int = 4096
+    cpu_us_per_read: float | None = None
     model_reads_per_s: float | None = None
     note: str = ""
 

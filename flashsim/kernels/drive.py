@@ -11,7 +11,7 @@ TIME_MAX = 1 << 46  # ns
 NS_MAX = 2**31 - 1  # of one station
 _NAMES = (
     "now lookups groups reads in_flight groups_in_flight in_flight_ns read_sum read_max lookup_sum lookup_max "
-    "started sent next_group next_read end sending host_free gate link_free hole"
+    "started sent next_group next_read end sending burst cpu_free host_free gate link_free hole"
 )
 STATE = np.dtype([(name, np.int64) for name in _NAMES.split()])  # struct fs_drive_state
 READ = np.dtype([(name, np.int64) for name in ("sent", "group", "channel")])
@@ -23,6 +23,7 @@ class Stations:
     """What a read passes, in whole ns; ``struct fs_drive`` says how. dies, channels: how many. seed: of where pages
     lie, and of the jitter."""
 
+    cpu: int = 0
     wake: int = 0
     read: int = 0
     group: int = 0

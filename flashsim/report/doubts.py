@@ -79,5 +79,5 @@ def dicts_in(facts: Any) -> Iterator[dict[str, Any]]:
         yield from dicts_in(value)
 
 
-def _list(facts: dict[str, Any], name: str) -> list:
+def _list(facts: dict[str, Any], name: str) -> list | tuple:
     return facts[name] if isinstance(facts.get(name), list | tuple) else []

@@ -69,7 +69,7 @@ def model(target: Path, stream, tokens: int, rounds: int) -> None:
                     start, now = _measured(fd, fold, load, depth, RAMP_MS, RUN_MS)
                     after = _calibration(fd, fold, loads[name][0], draw)
                     rate = _rate(load, start, now)
-                    drive = _fitted([(a + b) / 2 for a, b in zip(before, after, strict=True)], load)
+                    drive = _fitted((before + after) / 2, load)
                     ratios.setdefault((name, load.name, depth), []).append(_predicted(drive, load, depth) / rate)
                     before = after
     os.close(fd)
@@ -110,17 +110,17 @@ def _rate(load: Load, start: Progress, now: Progress) -> float:
     return (load.lookups_of(now) - load.lookups_of(start)) / (now.wall_ns - start.wall_ns) * 1e9
 
 
-def _calibration(fd: int, fold: int, stream: Load, draw: np.random.Generator) -> list[float]:
-    """Reads/s at each of CALIBRATED."""
+def _calibration(fd: int, fold: int, stream: Load, draw: np.random.Generator) -> np.ndarray:
+    """float64, shape (depths, 2): reads/s and CPU us a read at each of CALIBRATED."""
     runs = [_measured(fd, fold, stream.elsewhere(draw), depth, 0, CALIBRATION_MS) for depth in CALIBRATED]
-    return [(now - start).reads_per_s for start, now in runs]
+    return np.array([((now - start).reads_per_s, (now - start).cpu_us_per_read) for start, now in runs])
 
 
-def _fitted(reads_per_s: list[float], load: Load) -> Drive:
+def _fitted(calibration: np.ndarray, load: Load) -> Drive:
     each = len(load.groups.pages) / load.groups.lookups.sum()
     points = [
-        Measured(depth, "reads", "stream", each, 1, PAGE, rate)
-        for depth, rate in zip(CALIBRATED, reads_per_s, strict=True)
+        Measured(depth, "reads", "stream", each, 1, PAGE, *map(float, found))
+        for depth, found in zip(CALIBRATED, calibration, strict=True)
     ]
     return calibrate(points, "fit", Source("just before and after", ""))
 

@@ -84,6 +84,26 @@ def test_the_hosts_cost_of_a_lookup_is_found_where_groups_differ():
     assert "hl_us" not in without.parameters
 
 
+def test_the_senders_cpu_is_told_apart_where_it_was_measured():
+    """Depths 1 and 64 are met either way, but steps of few reads only with it."""
+    drive = Drive("", "", parameters=QUEUE.parameters | {"c_us": Figure(4, "", "C")})
+    points = [point(drive, 1)._replace(cpu_us_per_read=40), point(drive, 64)._replace(cpu_us_per_read=4)]
+    found = calibrate(points, "found", SOURCE)
+    without = calibrate([each._replace(cpu_us_per_read=None) for each in points], "without", SOURCE)
+    assert found.value("c_us") == 4 and found.value("w_us") == pytest.approx(44, rel=0.01)
+    assert found.points[1].cpu_us_per_read == 4 and "c_us" not in without.parameters
+    assert np.abs([*errors(found), *errors(without)]).max() < 0.005
+    assert off(found, drive) < 0.01 < 0.1 < off(without, drive)
+
+
+def test_a_sender_takes_no_more_than_reads_are_apart():
+    """CPU of several threads, or waking up, would make a drive that is slower than what was measured."""
+    points = [point(QUEUE, depth)._replace(cpu_us_per_read=200.0) for depth in (1, 64)]
+    found = calibrate(points, "found", SOURCE)
+    assert np.abs(errors(found)).max() < 0.01
+    assert found.value("c_us") == pytest.approx(1e6 / points[1].reads_per_s, rel=1e-4)
+
+
 def test_one_depth_is_too_few():
     with pytest.raises(UsageError, match=r"1 depth in 2 points: 2 are needed"):
         calibrate([point(QUEUE, 8), point(QUEUE, 8, reads=2)], "found", SOURCE)
@@ -112,29 +132,34 @@ def test_fio(tmp_path):
         fio_job(11, 1, iodepth="8", numjobs="2"),
         fio_job(7, 2, iodepth="32", ioengine="psync", numjobs="3"),  # threads that wait
         fio_job(0, 3, iodepth="1"),  # ran for no time
+        fio_job(20e3, 4, iodepth="64") | {"usr_cpu": 2.5, "sys_cpu": 7.5},
     ]
     one = written(tmp_path / "one.json", {"global options": common, "jobs": jobs}, before="note: both iodepth >= 1\n")
     two = written(tmp_path / "two.json", {"jobs": [fio_job(300, 0, **common, iodepth="8")]})
     three = written(tmp_path / "three.json", {"jobs": [fio_job(200, 0, **common | {"bs": "4096"}, iodepth="8")]})
     found = [(point.in_flight, point.reads_per_s) for point in measured([one, two, three])]
-    assert found == [(3, 7), (8, 200), (16, 21)]  # at 8: the median of 100, 300 and 200
+    assert found == [(3, 7), (8, 200), (16, 21), (64, 20e3)]  # at 8: the median of 100, 300 and 200
+    assert [point.cpu_us_per_read for point in measured([one])] == [None, None, None, 5]
     assert {point[1:6] for point in measured([one])} == {("reads", "stream", 1.0, 1, 4096)}
 
 
 def row(**more):
-    usual = {"in_flight": 4, "in_flight_unit": "reads", "mode": "stream", "reads_per_lookup": 2.0, "reads_per_s": 50e3}
-    return (
-        usual | {"source": "measured", "cache_bytes": 0, "rate": 0.0, "layout": "pagegram", "page_bytes": 4096} | more
-    )
+    usual = {
+        "in_flight": 4, "in_flight_unit": "reads", "mode": "stream", "reads_per_lookup": 2.0, "reads_per_s": 50e3,
+        "source": "measured", "cache_bytes": 0, "rate": 0.0, "layout": "pagegram", "page_bytes": 4096,
+        "engine": "io_uring",
+    }  # fmt: skip
+    return usual | more
 
 
 def test_a_replay(tmp_path):
     rows = [
-        row(repeat=1), row(repeat=2, reads_per_s=52e3, reads_per_lookup=1.99), row(repeat=3, reads_per_s=70e3),
+        row(repeat=1, cpu_us_per_read=4.0), row(repeat=2, reads_per_s=52e3, reads_per_lookup=1.99),
+        row(repeat=3, reads_per_s=70e3, cpu_us_per_read=6.0),
         row(trace="another", reads_per_s=10e3),
         row(mode="decode", in_flight=8, reads_per_lookup=15.998),
         row(mode="decode", in_flight=8, in_flight_unit="lookups"),
-        row(mode="prefill", reads_per_lookup=1.5),
+        row(mode="prefill", reads_per_lookup=1.5, engine="threads", cpu_us_per_read=9.0),
         row(source="model"), row(cache_bytes=1 << 30), row(rate=1000.0), row(reads_per_s=0.0),
         row(reads_per_lookup=None),
     ]  # fmt: skip
@@ -143,6 +168,7 @@ def test_a_replay(tmp_path):
     assert [(each.mode, each.in_flight, each.reads_in_flight, each.reads_per_group) for each in found] == [
         ("decode", 8, 8, 16), ("decode", 8, 16, 2), ("prefill", 4, 4, 768), ("stream", 4, 4, 2), ("stream", 4, 4, 2),
     ]  # fmt: skip
+    assert [each.cpu_us_per_read for each in found] == [None, None, None, 5, None]
     assert [each.reads_per_s for each in found[-2:]] == [52e3, 10e3] and found[2].lookups_per_group == 512
 
 

@@ -57,14 +57,14 @@ def test_parameters_become_whole_nanoseconds(tmp_path):
     assert drive.stations() == Stations(dies=8, sense=50_500)
     three = msgspec.structs.replace(drive.parameters["dies"], value=3)
     every = Drive("x", "", parameters=dict.fromkeys(PARAMETERS, three))
-    assert every.stations(9) == Stations(3000, 3000, 3000, 3000, 3000, 3000, 3000, 3000, 3, 3, 9)
+    assert every.stations(9) == Stations(3000, 3000, 3000, 3000, 3000, 3000, 3000, 3000, 3000, 3, 3, 9)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("[parameters]", "[parameters", "not TOML"),
-        ("s_us", "t_us", "'t_us' is none of the 10 parameters, dies"),
+        ("s_us", "t_us", "'t_us' is none of the 11 parameters, dies"),
         (
             '"B"',
             '"D"',

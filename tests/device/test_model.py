@@ -82,6 +82,25 @@ def test_a_queue_that_works_in_batches_adds_the_same_for_each_read_in_flight():
     assert with_lookups.lookup.mean_ns == 40_000 + 16 * 10_000 + 7_000
 
 
+@pytest.mark.parametrize(
+    ("reads", "max_reads", "burst"), [(1, 64, 1), (8, 64, 8), (16, 64, 8), (16, 128, 16), (9, 9, 3)]
+)
+def test_the_cpu_of_a_first_burst_is_not_hidden(reads, max_reads, burst):
+    made = drive(c_us=4, w_us=40, h_us=10)
+    alone = simulate(made, groups(reads, 1000), max_reads=max_reads, max_groups=1)
+    assert alone.lookup.mean_ns == 1000 * (4 * burst + 40 + 10 * reads)
+
+
+def test_a_full_queue_hides_the_cpu_until_it_binds():
+    made = drive(c_us=4, w_us=40, h_us=10)
+    for in_flight in (2, 16, 64):
+        assert stream(made, in_flight).reads_per_s == pytest.approx(in_flight / (40 + 10 * in_flight) * 1e6, rel=2e-3)
+    assert bounds(made).latency_us == 54 and bounds(made).caps == {"cpu": 250e3, "host": 100e3}
+    bound = drive(c_us=12, z_us=30, l_us=10)
+    found = bounds(bound).cap, stream(bound, 64).reads_per_s, mva(bound, 64).reads_per_s
+    assert found == pytest.approx((1e6 / 12,) * 3, rel=0.005)
+
+
 def test_mva_is_exact_where_a_closed_form_is():
     # D customers at N equal exponential servers, one drawn at random each time: X = D / (D + N - 1) * N / s
     made = drive(s_us=50, dies=8)
@@ -150,7 +169,7 @@ def test_a_hot_page_has_one_die():
 
 
 def test_what_cannot_be_modelled_is_refused():
-    with pytest.raises(UsageError, match=r"apple-ssd is a template with 0 of 10 .* device calibrate"):
+    with pytest.raises(UsageError, match=r"apple-ssd is a template with 0 of 11 .* device calibrate"):
         stream(load_drive("apple-ssd"), 1)
     nothing = Groups(np.zeros(0, np.uint32), np.zeros(5, np.int64), np.ones(5, np.int64), 4096)
     with pytest.raises(UsageError, match="0 of 5 lookups read from the drive"):

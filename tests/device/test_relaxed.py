@@ -1,10 +1,12 @@
 """Drives by two figures, and what a drive does once something of it is relaxed."""
 
+import msgspec
 import numpy as np
 import pytest
 
 from flashsim.device.model import drive_names, load_drive, simulate
 from flashsim.device.relaxed import Relaxed, assumed
+from flashsim.device.spec import Figure
 from flashsim.device.workload import GROUPS_MAX, by_token
 from flashsim.errors import UsageError
 
@@ -51,6 +53,13 @@ def test_no_relaxed_drive_is_slower():
             for in_flight in (1, 16, 256):
                 for relaxed in (Relaxed(latency=0.5), Relaxed(rate=2)):
                     assert reads_per_s(relaxed.of(drive), in_flight) > 0.97 * reads_per_s(drive, in_flight), name
+
+
+def test_a_better_drive_has_the_same_sender():
+    drive = load_drive("optane-p4800x")
+    drive = msgspec.structs.replace(drive, parameters=drive.parameters | {"c_us": Figure(20, "", "C")})
+    for relaxed in (Relaxed(latency=0.5), Relaxed(rate=2)):
+        assert reads_per_s(relaxed.of(drive), 64) == pytest.approx(50e3, rel=0.001)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import heapq
 from tests.reference import MASK, mix13
 
 GOLDEN = 0x9E3779B97F4A7C15
-GATE, HOST_DONE, DUE_OR_READ = -2, -1, 0  # the host's events come before reads' at the same time
+GATE, HOST_DONE, BURST, DUE_OR_READ = -3, -2, -1, 0  # events of host and CPU come before reads' at the same time
 
 
 class Drive:
@@ -18,6 +18,7 @@ class Drive:
         self.now = self.started = self.sent = self.area = self.lookups_done = 0
         self.read_ns, self.lookup_ns, self.in_flight, self.events = [], [], {}, []
         self.free, self.open_groups, self.sending = list(range(max_reads))[::-1], set(), []
+        self.cpu_free, self.bursts = 0, []  # each a list of (slot, cost at the host)
         self.host_queue, self.host_busy = [], False
         self.die_free, self.channel_free, self.link_free = {}, {}, 0
         self.groups = self._forever(pages, ends, lookups)
@@ -37,7 +38,7 @@ class Drive:
             if self.lookups_done >= until:
                 break
             while self.events and self.events[0][0] <= due and self.events[0][1] < DUE_OR_READ:
-                self._host_event(*heapq.heappop(self.events)[:2])
+                self._host_event(*heapq.heappop(self.events))
             if self.events and self.events[0][0] <= due:
                 self._read_event(*heapq.heappop(self.events))
             else:
@@ -66,20 +67,33 @@ class Drive:
                 self.sending = pages
                 self.group = {"number": number, "began": began, "count": count, "left": len(pages)}
                 self.open_groups.add(number)
-            slot = self.free.pop()
-            self.in_flight[slot] = (self.now, self.sending.pop(0), self.sent, self.group)
-            self.sent += 1
-            self.host_queue.append((slot, self.s.read + (self.s.group if first else 0)))
-            if not self.host_busy:
-                self._wake(self.now)
+            ready = []
+            while self.sending and len(self.in_flight) < self.max_reads:
+                slot = self.free.pop()
+                self.in_flight[slot] = (self.now, self.sending.pop(0), self.sent, self.group)
+                self.sent += 1
+                ready.append((slot, self.s.read + (0 if ready or not first else self.s.group)))
+            most = max(3, self.max_reads // 8)
+            for at in range(0, len(ready), most):
+                self._burst(ready[at : at + most])
         return float("inf")
+
+    def _burst(self, reads):
+        self.cpu_free = max(self.now, self.cpu_free) + len(reads) * self.s.cpu
+        heapq.heappush(self.events, (self.cpu_free, BURST, len(self.bursts)))
+        self.bursts.append(reads)
 
     def _wake(self, time):
         self.host_busy = True
         heapq.heappush(self.events, (time + self.s.wake, GATE, 0))
 
-    def _host_event(self, time, kind):
+    def _host_event(self, time, kind, number):
         self._pass(time)
+        if kind == BURST:
+            self.host_queue += self.bursts[number]
+            if not self.host_busy:
+                self._wake(time)
+            return
         if kind == HOST_DONE:
             self.host_busy = False
             if self.host_queue:

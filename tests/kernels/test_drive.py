@@ -17,7 +17,7 @@ def ns(most):
 
 @st.composite
 def stations(draw):
-    times = {name: draw(ns(3000)) for name in ("wake", "read", "group", "delay", "sense", "bus", "link")}
+    times = {name: draw(ns(3000)) for name in ("cpu", "wake", "read", "group", "delay", "sense", "bus", "link")}
     servers = {"dies": draw(st.integers(1, 9)), "channels": draw(st.integers(1, 4))}
     jitter = draw(st.integers(0, times["sense"]))
     return Stations(**times, **servers, jitter=jitter, seed=draw(st.integers(0, 2**64 - 1)))

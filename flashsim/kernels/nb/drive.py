@@ -74,16 +74,27 @@ def _fill_hole(heap, state):
 
 
 @njit(inline="always")
-def _host(stations, state, cost):
-    if state.now >= state.gate:
-        state.gate = max(state.now, state.host_free) + stations.wake
+def _cpu(stations, state, max_reads):
+    if not state.burst:
+        ready = min(state.end - state.next_read, max_reads - state.in_flight)
+        state.burst = min(ready, max(max_reads // 8, 3))
+        state.cpu_free = max(state.now, state.cpu_free) + state.burst * stations.cpu
+    state.burst -= 1
+    return state.cpu_free
+
+
+@njit(inline="always")
+def _host(stations, state, then, cost):
+    if then >= state.gate:
+        state.gate = max(then, state.host_free) + stations.wake
         state.host_free = state.gate
     state.host_free += cost
     return state.host_free
 
 
 @njit(inline="always")
-def _send(work, stations, state, first):
+def _send(work, stations, state, max_reads, first):
+    sent = _cpu(stations, state, max_reads)
     slot = work.free_reads[state.in_flight]
     state.in_flight += 1
     page, number = np.uint64(work.pages[state.next_read]), np.uint64(state.sent)
@@ -92,7 +103,7 @@ def _send(work, stations, state, first):
     die = _part(mix13(stations.seed ^ page), stations.dies)
     read = work.reads[slot]
     read.sent, read.group, read.channel = state.now, state.sending, die % stations.channels
-    time = _host(stations, state, stations.read + (stations.group if first else 0)) + stations.delay
+    time = _host(stations, state, sent, stations.read + (stations.group if first else 0)) + stations.delay
     if stations.sense:
         time = max(time, work.die_free[die]) + stations.sense
         if stations.jitter:
@@ -191,7 +202,7 @@ def _send_ready(work, stations, state, max_reads, max_groups, rate, until):
             ready, due = _start_group(work, state, max_groups, rate, until)
             if not ready:
                 break
-        _send(work, stations, state, first)
+        _send(work, stations, state, max_reads, first)
     _fill_hole(work.heap, state)
     return due
 
