@@ -20,6 +20,7 @@ from flashsim.files import NpyWriter, facts_path, parse_json, refuse_inputs, rep
 from flashsim.layouts import Layout
 from flashsim.layouts.addressing import Piece
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
+from flashsim.units import number_of
 
 if TYPE_CHECKING:
     from flashsim.workloads import Workload
@@ -95,7 +96,9 @@ class Tally:
 def window(source: "TokenStream | Trace", skip: int, tokens: int | None) -> tuple[int, int]:
     """[begin, end) of ``tokens`` tokens after the first ``skip``. Raises UsageError where none are left."""
     if not 0 <= skip < len(source):
-        raise UsageError(f"--skip {skip}: {source.path or 'the stream'} has {len(source)} tokens; skip fewer")
+        raise UsageError(
+            f"--skip {skip}: {source.path or 'the stream'} has {number_of(len(source), 'token')}; skip fewer"
+        )
     if tokens is not None and tokens < 1:
         raise UsageError(f"--tokens {tokens}: nothing to read; take 1 token or more")
     return skip, len(source) if tokens is None else min(skip + tokens, len(source))

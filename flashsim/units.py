@@ -70,9 +70,9 @@ def exact_bytes(size: int) -> str:
     return f"{size // _BYTE_UNITS[unit]} {unit}"
 
 
-def plural(what: str, count: int) -> str:
-    """``what`` as it stands behind ``count``: ``cell`` where it is 1, else ``cells``."""
-    return what if count == 1 else f"{what}s"
+def number_of(count: int, what: str, spec: str = "") -> str:
+    """``1 cell``, ``2 cells``. spec: of the format of ``count``, "," where thousands are told apart."""
+    return f"{count:{spec}} {what}{'' if count == 1 else 's'}"
 
 
 def format_count(count: int) -> str:

@@ -18,7 +18,7 @@ from flashsim.layouts import Layout
 from flashsim.layouts.addressing import Hashing
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
 from flashsim.trace import pieces
-from flashsim.units import plural
+from flashsim.units import number_of
 
 PLAIN = "plain"  # no workload: the text as it stands, no token sharing reads with another
 STREAMS_MAX, CHUNK_MAX, DRAFT_MAX = 1 << 16, 1 << 20, 64
@@ -56,7 +56,7 @@ class Workload:
                 raise UsageError(f"{name} {value}: take {least} to {most}")
         if self.streams and self.prefill and not 0 < self.prompt_share < 1:
             raise UsageError(
-                f"--prompt {self.prompt_share:g} of {self.streams} {plural('stream', self.streams)} with prefill: take "
+                f"--prompt {self.prompt_share:g} of {number_of(self.streams, 'stream')} with prefill: take "
                 "a share between 0 and 1"
             )
         if self.prompt_share and not (self.streams and self.prefill):
@@ -69,12 +69,12 @@ class Workload:
     @property
     def label(self) -> str:
         """What tables and figures call it."""
-        parts = [f"{self.streams} {plural('stream', self.streams)}"] if self.streams else []
+        parts = [number_of(self.streams, "stream")] if self.streams else []
         if self.prefill:
             share = f" of {100 * self.prompt_share:g} %" if self.streams else ""
             parts.append(f"prefill {self.prefill}{share}")
         if self.draft:
-            parts.append(f"{self.draft} {plural('draft', self.draft)} at {self.accept:g}")
+            parts.append(f"{number_of(self.draft, 'draft')} at {self.accept:g}")
         return ", ".join(parts)
 
     @property
@@ -92,8 +92,8 @@ class Workload:
             each = " of 1 token each at best" if cut else ""
             other = ", or --eot none, without --documents, to cut the text into equal parts"
             raise UsageError(
-                f"--streams {self.streams}: {stream.path or 'the tokens'}, tokens {begin} to {end}, have {documents} "
-                f"{plural('document', documents)}{each}: take as many streams or fewer"
+                f"--streams {self.streams}: {stream.path or 'the tokens'}, tokens {begin} to {end}, have "
+                f"{number_of(documents, 'document')}{each}: take as many streams or fewer"
                 f"{other if not cut and tokens >= self.streams else ''}"
             )
 

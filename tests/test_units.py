@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flashsim.errors import UsageError
-from flashsim.units import exact_bytes, format_bytes, format_count, parse_bytes, parse_count, plural
+from flashsim.units import exact_bytes, format_bytes, format_count, number_of, parse_bytes, parse_count
 
 
 @pytest.mark.parametrize(("text", "size"), [
@@ -95,4 +95,5 @@ def test_exact_sizes_are_read_back(size):
 
 
 def test_one_of_many():
-    assert [f"{count} {plural('cell', count)}" for count in (0, 1, 2)] == ["0 cells", "1 cell", "2 cells"]
+    assert [number_of(count, "cell") for count in (0, 1, 2000)] == ["0 cells", "1 cell", "2000 cells"]
+    assert [number_of(count, "cell", ",") for count in (1, 2000)] == ["1 cell", "2,000 cells"]

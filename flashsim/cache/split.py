@@ -6,6 +6,7 @@ import numpy as np
 
 from flashsim.cache.lru import LruSweep, Marked
 from flashsim.errors import UsageError
+from flashsim.units import number_of
 
 
 class SplitLru(Marked):
@@ -17,7 +18,9 @@ class SplitLru(Marked):
 
     def __init__(self, capacities: Sequence[int], starts: Sequence[int], pages: int, backend: str = "c") -> None:
         if min(capacities) < len(starts):
-            raise UsageError(f"a cache of {min(capacities)} pages cannot be split in {len(starts)}: take a larger one")
+            raise UsageError(
+                f"a cache of {number_of(min(capacities), 'page')} cannot be split in {len(starts)}: take a larger one"
+            )
         self._edges = [*starts, pages]
         shares = [capacity // len(starts) for capacity in capacities]
         sizes = [max(1, last - first) for first, last in zip(self._edges, self._edges[1:], strict=False)]

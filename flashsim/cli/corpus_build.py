@@ -9,6 +9,7 @@ from flashsim.corpora.text import DOCUMENT_CHARACTERS
 from flashsim.corpora.tokenizers import file_tokenizer, rwkv_tokenizer, trained_bpe
 from flashsim.corpora.write import refuse_overwrite
 from flashsim.errors import UsageError
+from flashsim.units import number_of
 
 
 @click.command("build")
@@ -60,8 +61,8 @@ def command(paths, output, tokenizer, train_bpe, eot, seed, one_document_a_file,
     facts = build_corpus(paths, output, chosen, seed=seed, document_characters=limit)
     for source in facts["sources"]:
         if skipped := source["skipped_not_text"]:
-            click.echo(f"{source['path']}: skipped what is binary or not UTF-8: {skipped} files", err=True)
+            click.echo(f"{source['path']}: skipped what is binary or not UTF-8: {number_of(skipped, 'file')}", err=True)
     click.echo(
-        f"{output}: {facts['tokens']} tokens in {facts['documents']} documents, {facts['dtype']}, "
+        f"{output}: {facts['tokens']} tokens in {number_of(facts['documents'], 'document')}, {facts['dtype']}, "
         f"vocabulary {facts['vocabulary']}, EOT {facts['eot']}"
     )

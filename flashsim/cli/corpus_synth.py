@@ -4,7 +4,7 @@ import click
 
 from flashsim.corpora.synth import write_synthetic
 from flashsim.corpora.write import refuse_overwrite
-from flashsim.units import parse_count
+from flashsim.units import number_of, parse_count
 
 
 @click.command("synth")
@@ -46,6 +46,6 @@ def command(output, tokens, vocab, seed, documents_mean, exponent, quoted, force
         quoted=quoted,
     )
     click.echo(
-        f"{output}: {facts['tokens']} synthetic tokens in {facts['documents']} documents, {facts['dtype']}, "
-        f"vocabulary {facts['vocabulary']}, EOT {facts['eot']}"
+        f"{output}: {facts['tokens']} synthetic tokens in {number_of(facts['documents'], 'document')}, "
+        f"{facts['dtype']}, vocabulary {facts['vocabulary']}, EOT {facts['eot']}"
     )

@@ -11,7 +11,7 @@ from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
-from flashsim.units import format_bytes
+from flashsim.units import format_bytes, number_of
 
 
 def _target(text: str) -> float:
@@ -65,7 +65,7 @@ def command(
     tables = []
 
     def kept() -> str:
-        stand = f"{len(tables)} of {len(cells)} curves are in {output}" if tables else "nothing was written"
+        stand = f"{len(tables)} of {number_of(len(cells), 'curve')} in {output}" if tables else "nothing was written"
         return f"{stand}: run it again"
 
     with Progress(sum(cell.tokens for cell in cells), "tokens", kept=kept) as bar:
@@ -98,7 +98,7 @@ def _print(made, targets) -> None:
     unit, reads, touched = made.names["unit"], made.reads_per_token, len(made.misses) - 1
 
     def size(capacity: int) -> str:
-        return f"{capacity:,} {unit}s = {format_bytes(capacity * made.unit_bytes)}"
+        return f"{number_of(capacity, unit, ',')} = {format_bytes(capacity * made.unit_bytes)}"
 
     click.echo(f"{_name(made)}{synthetic}, {made.counted.tokens:,} tokens:")
     click.echo(f"  no cache: {reads[0]:.3f} reads/token; room for all {size(touched)} touched: {reads[-1]:.3f}")
@@ -122,5 +122,5 @@ def _print_sampled(made, targets) -> None:
             click.echo(f"  {target:g} reads/token: not surely, the least is {reads[-1]:.3f} +- {error[-1]:.3f}")
             continue
         capacity = int(made.capacities[at])
-        size = f"{capacity:,} {made.names['unit']}s = {format_bytes(capacity * made.unit_bytes)}"
+        size = f"{number_of(capacity, made.names['unit'], ',')} = {format_bytes(capacity * made.unit_bytes)}"
         click.echo(f"  {target:g} reads/token: at most {size}, where it is {reads[at]:.3f} +- {error[at]:.3f}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from flashsim.errors import UsageError
+from flashsim.units import number_of
 
 
 @click.command()
@@ -48,7 +49,7 @@ def command(files: tuple[Path, ...], name: str | None, output: Path) -> None:
             f"{point.reads_per_s:>10,.0f} {point.model_reads_per_s:>10,.0f} {error:>+7.1%}"
         )
     for flag, times in Counter(flag for point in points for flag in point.flags).items():
-        click.echo(f"flag {flag}: {times} of {len(points)} points")
+        click.echo(f"flag {flag}: {times} of {number_of(len(points), 'point')}")
     for key, figure in drive.parameters.items():
         click.echo(f"{key:<6} {figure.value:>9.4g}  {PARAMETERS[key][1]}")
     if len({point.reads_in_flight for point in points}) == 2:

@@ -6,7 +6,7 @@ import click
 
 from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
-from flashsim.units import format_bytes
+from flashsim.units import format_bytes, number_of
 
 _KIND = "hot set"  # in the JSON beside the CSV
 
@@ -47,7 +47,7 @@ def command(sources: Sources, unit: str, save_state: Path | None, output: Path, 
     tables, facts = [], {"kind": _KIND, "unit": unit, "backend": backend} | sources.facts(opened, layouts)
     with Progress(
         sum(cell.tokens for cell in cells), "tokens",
-        kept=lambda: f"{len(tables)} of {len(cells)} cells are kept in {output}: run it again for all",
+        kept=lambda: f"{len(tables)} of {number_of(len(cells), 'cell')} kept in {output}: run it again for all",
     ) as bar:  # fmt: skip
         for cell in cells:
             made = hot_set(cell, backend=backend, progress=bar.update)
@@ -71,12 +71,12 @@ def _print(made) -> None:
     synthetic = " SYNTHETIC" if names["synthetic"] else ""
     click.echo(
         f"{names['corpus']} {names['label']}{synthetic}, {made.tokens:,} tokens: {whole.whole.total:,} reads of "
-        f"{whole.distinct:,} {unit}s, {whole.distinct / whole.ids:.1%} of the table"
+        f"{number_of(whole.distinct, unit, ',')}, {whole.distinct / whole.ids:.1%} of the table"
     )
     _line("share of the reads", [f"{percent} %" for percent in PERCENTS])
     for part in made.parts:
         if part is not whole:
-            click.echo(f"  order {part.orders}: {part.whole.total:,} reads of {part.distinct:,} {unit}s")
+            click.echo(f"  order {part.orders}: {part.whole.total:,} reads of {number_of(part.distinct, unit, ',')}")
         fewest = [part.whole.pages_for(percent) for percent in PERCENTS]
         _line(f"the fewest {unit}s that take it", [format_bytes(count * made.unit_bytes) for count in fewest])
         if part is whole:

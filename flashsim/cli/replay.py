@@ -11,7 +11,7 @@ from flashsim.cli.layout_options import Listed
 from flashsim.cli.options import Count, Size
 from flashsim.cli.replay_record import Record
 from flashsim.errors import UsageError
-from flashsim.units import format_bytes, parse_bytes, parse_count
+from flashsim.units import format_bytes, number_of, parse_bytes, parse_count
 
 _IN_FLIGHT = "1,2,4,8,16,32,64,128,256"
 
@@ -112,7 +112,9 @@ def command(
     )  # fmt: skip
     wishes.check()
     if target is None and device is None and engine != "null":
-        raise UsageError(f"{len(traces)} traces and 0 drives: give --target FILE, --device NAME, or --engine null")
+        raise UsageError(
+            f"{number_of(len(traces), 'trace')} and 0 drives: give --target FILE, --device NAME, or --engine null"
+        )
     alone = {"--fold": fold, "--buffered": buffered, "--verify": verify, "--base": base, "--engine": engine != "auto"}
     if target is None and (unmet := [name for name, given in alone.items() if given and engine != "null"]):
         raise UsageError(f"{unmet[0]} and 0 targets to read: give --target FILE, or leave it out")
@@ -183,7 +185,7 @@ def _run(record: Record, traces: list, wishes, medium, drive) -> None:
             _measure(record, replay, medium)
     except BaseException as error:  # Ctrl-C, or a drive that fails: what has ended stands
         asked = replay.points * wishes.repeats * ((medium is not None) + (drive is not None))
-        ended = f"{len(record.ended)} of {asked} points"
+        ended = f"{len(record.ended)} of {number_of(asked, 'point')}"
         if record.ended:
             record.close(complete=False)
             record.show()
@@ -202,7 +204,7 @@ def _measure(record: Record, replay, medium) -> None:
 
     total, points = replay.total, replay.points * replay.wishes.repeats
     unit = "s" if replay.wishes.lookups is None else "lookups"
-    click.echo(f"{points} points, {total:,.0f} {unit} in all", err=True)
+    click.echo(f"{number_of(points, 'point')}, {total:,.0f} {unit} in all", err=True)
     shape = "{desc} {percentage:3.0f}% |{bar}| {n:,.0f} of {total:,.0f} " + unit + " [{elapsed}<{remaining}]"
     with tqdm(total=total, disable=None, bar_format=shape) as bar:
 

@@ -7,6 +7,7 @@ import click
 from flashsim.cli.options import Size
 from flashsim.cli.progress import Progress
 from flashsim.errors import UsageError
+from flashsim.units import number_of
 
 
 @click.command("check")
@@ -54,4 +55,4 @@ def command(target: Path, trace: Path | None, base: int, fold: bool, buffered: b
     if refused:
         raise click.exceptions.Exit(3)
     flags = sum(finding.severity != FACT for finding in findings)
-    click.echo(f"{target}: a replay would run; {flags} flags go with its results")
+    click.echo(f"{target}: a replay would run; its results have {number_of(flags, 'flag')}")

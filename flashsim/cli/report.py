@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from flashsim.errors import DataError, UsageError
+from flashsim.units import number_of
 
 
 @click.command()
@@ -31,7 +32,7 @@ def command(folder: Path, output: Path) -> None:
     for why in read.left_out:
         click.echo(f"note: {folder}: left out: {why}", err=True)
     if not read.results:
-        what = f"0 results, {len(read.left_out)} files left out"
+        what = f"0 results, {number_of(len(read.left_out), 'file')} left out"
         raise DataError(f"{folder}: {what}: give the folder of a study's .csv and .json, like reports")
     write_text(output, page(read))
     click.echo(output)

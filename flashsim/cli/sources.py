@@ -11,7 +11,7 @@ from flashsim.cli.boundaries import note_boundaries
 from flashsim.cli.layout_options import Listed, backend, layout_values
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
 from flashsim.errors import UsageError
-from flashsim.units import parse_count
+from flashsim.units import number_of, parse_count
 
 # The report's experiment (PageGram report, Fig. 4a).
 LAYOUTS, PARAMS = ("flat", "engram", "pagegram"), ("3.2B", "10B", "20B")
@@ -48,8 +48,8 @@ class Sources:
         given = [self.names or None, self.slots, self.params, *self.values.values(), *self.token_options]
         if not streams and any(value is not None for value in given):
             raise UsageError(
-                f"{len(opened)} traces have their layouts and tokens already: give --layout, its values and the "
-                "options of token files to `trace`"
+                f"each source ({len(opened)}) is a trace, which has its layout and tokens already: give --layout, its "
+                "values and the options of token files to `trace`"
             )
         for stream in streams:
             note_boundaries(stream, layouts)
@@ -90,16 +90,16 @@ class Sources:
         has_slots = [name for name in specs if specs[name].rows.slots is not None]
         if self.slots and not has_slots:
             raise UsageError(
-                f"--S {self.slots[0]}: none of the {len(names)} layouts has buckets: add --layout pagegram"
+                f"--S {self.slots[0]}: none of the {number_of(len(names), 'layout')} has buckets: add --layout pagegram"
             )
         taken = {name: _taken_by(spec, self.values["placement"]) for name, spec in specs.items()}
         for option in sorted(_OF_SOME):
             if self.values[option] is not None and not any(option in options for options in taken.values()):
                 written = "--" + option.replace("_", "-")
-                raise UsageError(f"{written}: none of the {len(names)} layouts takes it: leave it out")
+                raise UsageError(f"{written}: none of the {number_of(len(names), 'layout')} takes it: leave it out")
         if self.params and all(spec.fixed for spec in specs.values()):
-            raise UsageError(f"--params {self.params[0]}: all {len(names)} layouts have the rows they were published "
-                             "with: leave it out")  # fmt: skip
+            raise UsageError(f"--params {self.params[0]}: each layout ({len(names)}) has the rows that it was "
+                             "published with: leave it out")  # fmt: skip
         sizes, made = self.params or [parse_count(size) for size in self.default_params], []
         for at, size in enumerate(sizes):
             for name in names:

@@ -15,7 +15,7 @@ from flashsim.cli.sources import Sources, sources
 from flashsim.cli.warm import WarmOptions, start_of, warm_options
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
-from flashsim.units import format_bytes, parse_bytes
+from flashsim.units import format_bytes, number_of, parse_bytes
 
 _KIND = "cache sweep"  # in the JSON beside the CSV
 _CACHES = ("64MiB", "128MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB")  # of the report's Fig. 4a
@@ -113,9 +113,10 @@ def command(
     if ledger.done:
         click.echo(f"{output}: going on after {len(ledger.done)} cells of an earlier run", err=True)
     needs = estimate(cells, policies, sizes, jobs, backend, len(state.pages) if state else 0)
+    runs = len(cells) * len(policies)
     if needs.seconds >= 1 or needs.memory_bytes >= 1 << 28:  # what is over at once need not be announced
         click.echo(
-            f"{len(cells) * len(policies)} cells, {needs.references:,} references, {len(sizes)} caches: about "
+            f"{number_of(runs, 'cell')}, {needs.references:,} references, {number_of(len(sizes), 'cache')}: about "
             f"{format_bytes(needs.memory_bytes)} of memory, {round(needs.seconds):,} s or up to three times that",
             err=True,
         )
@@ -181,5 +182,5 @@ def _print(table, state) -> None:
     if (workloads := list(dict.fromkeys(table["workload"]))) != [PLAIN]:
         ways.append(f"{'; '.join(workloads)}: a page once a step")
     if pinned := int(table["pinned_pages"].max()):
-        ways.append(f"{pinned:,} {unit}s pinned beforehand, which is not counted")
+        ways.append(f"{number_of(pinned, unit, ',')} pinned beforehand, which is not counted")
     click.echo(f"tokens counted: {', '.join(counted)}; {'; '.join(ways)}")

@@ -9,6 +9,7 @@ import click
 
 from flashsim.cli.options import Size
 from flashsim.errors import UsageError
+from flashsim.units import number_of
 
 
 @dataclass(frozen=True)
@@ -56,4 +57,5 @@ def start_of(state, unit: str) -> str:
     """What the cache held at the start. unit: "page" or "row"."""
     if state is None:
         return "cache empty at the start"
-    return f"cache warm at the start: {len(state.pages):,} {unit}s after {state.facts['tokens']:,} tokens"
+    pages, tokens = len(state.pages), state.facts["tokens"]
+    return f"cache warm at the start: {number_of(pages, unit, ',')} after {number_of(tokens, 'token', ',')}"

@@ -9,6 +9,7 @@ from flashsim.corpora.text import DOCUMENT_CHARACTERS, TextSource, read_document
 from flashsim.corpora.tokenizers import TextTokenizer
 from flashsim.corpora.write import Spool, write_tokens
 from flashsim.errors import UsageError
+from flashsim.units import number_of
 
 _BATCH_CHARACTERS = 1 << 20  # enough for every core to have texts to encode, small in memory
 
@@ -44,7 +45,7 @@ def build_corpus(
         if not len(spool):
             skipped = sum(source.not_text + source.empty for source in sources)
             raise UsageError(
-                f"0 documents in {len(sources)} path{'s' * (len(sources) > 1)} ({skipped} files skipped: "
+                f"0 documents in {number_of(len(sources), 'path')} ({number_of(skipped, 'file')} skipped: "
                 "binary, not UTF-8 or empty); give UTF-8 text, plain, .gz or .zst"
             )
         counts = spool.tokens_by_source(len(sources))

@@ -27,6 +27,7 @@ from flashsim.device.model import simulate
 from flashsim.device.spec import FLAGGED, Drive, Figure, Point, Source
 from flashsim.device.workload import Groups, limits
 from flashsim.errors import UsageError
+from flashsim.units import number_of
 
 _READS, _GROUPS = 6_000, 2  # of a prediction while fitting, at least
 _DRAINS = 100  # reads of a group for each in flight, from which on its end does not matter
@@ -87,7 +88,9 @@ def calibrate(
     """
     depths = len({point.reads_in_flight for point in points})
     if depths < 2:
-        raise UsageError(f"{depths} depth in {len(points)} points: 2 are needed at least, such as 1 and 64 in flight")
+        raise UsageError(
+            f"{depths} depth in {number_of(len(points), 'point')}: 2 are needed at least, such as 1 and 64 in flight"
+        )
     for point in points:
         if not 1e-7 <= point.reads_in_flight / point.reads_per_s <= 1:
             rate, reads = point.reads_per_s, point.reads_in_flight

@@ -18,7 +18,7 @@ from flashsim.device.verify import Verification, verify
 from flashsim.errors import DataError
 from flashsim.kernels.stamps import STAMP_BYTES
 from flashsim.kernels.target import cached_pages
-from flashsim.units import format_bytes
+from flashsim.units import format_bytes, number_of
 
 REFUSE, FLAG, FACT = "refuse", "flag", "fact"
 
@@ -107,7 +107,7 @@ def _of_disk(target: Target) -> Iterator[Finding]:
     elif disk.backing:
         yield Finding(FLAG, "disk", f"{disk.name} is a loop over {disk.backing}: a read passes 2 block layers")
     if limits := io_limits(disk.number):
-        yield Finding(FLAG, "cgroup", f"{len(limits)} limits on {disk.name}: {'; '.join(limits)}")
+        yield Finding(FLAG, "cgroup", f"{number_of(len(limits), 'limit')} on {disk.name}: {'; '.join(limits)}")
     else:
         yield Finding(FACT, "cgroup", f"0 limits on reads of {disk.name}")
 
@@ -116,7 +116,9 @@ def _of_machine(target: Target) -> Iterator[Finding]:
     virtio = target.disk is not None and target.disk.virtio
     if signs := list(filter(None, (virtual_machine(), "a virtio disk" if virtio else None))):
         yield Finding(
-            FLAG, "host", f"virtual machine ({len(signs)} signs: {', '.join(signs)}): its host's page cache may answer"
+            FLAG,
+            "host",
+            f"virtual machine ({number_of(len(signs), 'sign')}: {', '.join(signs)}): its host's page cache may answer",
         )
     before = Load.now()
     time.sleep(LOAD_SECONDS)
@@ -217,7 +219,11 @@ def of_stamps(target: Target, result: Verification) -> Finding:
     """What the stamps of ``target`` said."""
     if not result.bad:
         rate = f", read at {result.gb_per_s:.2f} GB/s" if result.checked > SAMPLE else ""
-        return Finding(FACT, "stamps", f"seed {target.seed}; {result.checked:,} pages looked at, all right{rate}")
+        return Finding(
+            FACT,
+            "stamps",
+            f"seed {target.seed}; {number_of(result.checked, 'page', ',')} looked at, all right{rate}",
+        )
     text = f"{target.path}: {result.bad:,} of {result.checked:,} pages looked at are wrong"
     named = "; ".join(map(str, result.named[:3]))
     return Finding(REFUSE, "stamps", f"{text}: {named}: prepare it again, or for all that is read")

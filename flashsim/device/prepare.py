@@ -23,7 +23,7 @@ from flashsim.device.target import Target
 from flashsim.device.verify import sound_pages, verify
 from flashsim.errors import DataError, UsageError
 from flashsim.kernels.stamps import STAMP_BYTES
-from flashsim.units import format_bytes
+from flashsim.units import format_bytes, number_of
 
 _LOOKED_AT = 256  # stamps, before a target is said to be prepared already
 
@@ -146,7 +146,9 @@ def _device(order: Order, disk: BlockDevice | None) -> Prepared:
     name = f"{path} ({disk.model or 'model not told'}, {format_bytes(disk.bytes)})" if disk else str(path)
     if disk and disk.partitions and not disk.partition:
         parts = " ".join(disk.partitions)
-        raise UsageError(f"{name} has {len(disk.partitions)} partitions ({parts}): give one of them, or another device")
+        raise UsageError(
+            f"{name} has {number_of(len(disk.partitions), 'partition')} ({parts}): give one of them, or another device"
+        )
     if not order.force:
         raise UsageError(f"{name} is a block device, its first {size} B would be lost: --force writes to it")
     try:

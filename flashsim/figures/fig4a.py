@@ -10,7 +10,7 @@ from pathlib import Path
 
 from flashsim.figures.style import COLOURS, MARKERS, figure, reads_axis, save, size_axis
 from flashsim.figures.tables import also, read_table, warm_start
-from flashsim.units import format_count
+from flashsim.units import format_count, number_of
 
 _NEEDED = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "workload", "policy", "cache_bytes", "tokens",
@@ -59,7 +59,7 @@ def _title(table) -> str:
     policy, units = ", ".join(dict.fromkeys(table["policy"])).upper(), "/".join(dict.fromkeys(table["unit"]))
     warmup = int(table["warmup_tokens"].max())
     pinned = int(table["pinned_pages"].max())
-    more = [f"{pinned:,} {units}s pinned"] if pinned else []
+    more = [f"{number_of(pinned, units, ',')} pinned"] if pinned else []
     more += warm_start(table)
     more += [f"after {warmup:,} tokens of warm-up"] if warmup else []
     return "; ".join([*counted, f"{policy} {units} cache", *more])

@@ -6,6 +6,7 @@ from numbers import Real
 from pathlib import Path
 
 from flashsim.errors import DataError
+from flashsim.units import number_of
 
 _TEXTS = (
     "corpus", "layout", "label", "unit", "workload", "case", "policy", "trace", "mode", "source", "drive", "engine",
@@ -46,7 +47,7 @@ def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = 
     table = table.assign(**{column: value for column, value in _NEWER.items() if column not in table})
     missing = [column for column in needed if column not in table]
     if missing or table.empty:
-        raise DataError(f"{csv}: {len(table)} rows, without {', '.join(missing) or 'data'}: {hint}")
+        raise DataError(f"{csv}: {number_of(len(table), 'row')}, without {', '.join(missing) or 'data'}: {hint}")
     for column in needed:
         bad = table.index[[not _fits(column, value, column in none) for value in table[column]]]
         if len(bad):
@@ -58,7 +59,7 @@ def read_table(csv: Path, needed: Sequence[str], of: str, none: Sequence[str] = 
 def warm_start(table) -> list[str]:
     """What a title has to say of the cache at the start of a sweep, where it was not empty."""
     held = int(table["warm_pages"].max())
-    return [f"{held:,} {table['unit'].iloc[0]}s cached at the start"] if held else []
+    return [f"{number_of(held, table['unit'].iloc[0], ',')} cached at the start"] if held else []
 
 
 def also(workload: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from flashsim.errors import UsageError
 from flashsim.interop.exchange import Accesses, Export, Progress
 from flashsim.tokens.source import Source
+from flashsim.units import number_of
 
 NAME, SUFFIXES = "text", (".txt",)
 ID_COLUMNS = ("page", "page_id", "id", "obj_id", "object", "key", "lba")
@@ -110,7 +111,8 @@ class _Columns:
         if len(rows) != len(lines) or any(len(row) != self._count for row in rows):
             bad = next((at for at, row in enumerate(rows) if len(row) != self._count), len(rows) - 1)
             raise self._source.error(
-                f"line {number + bad} has {len(rows[bad])} columns or open quotes, the header {self._count}: mend it"
+                f"line {number + bad} has {number_of(len(rows[bad]), 'column')} or open quotes, the header "
+                f"{self._count}: mend it"
             )
         return [row[self._id] for row in rows], [] if self._size is None else [row[self._size] for row in rows]
 

@@ -17,7 +17,7 @@ from flashsim.layouts.geometry import MODULUS_MAX, Layout, check_ids, page_of
 from flashsim.layouts.placement import Placed, place
 from flashsim.layouts.primes import primes_near
 from flashsim.layouts.spec import LayoutSpec, Placement
-from flashsim.units import format_count, parse_count, plural
+from flashsim.units import format_count, number_of, parse_count
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class MixLayout(Layout):
             return None
         if self.slots is not None:
             raise UsageError(
-                f"{self.name}: placement {placement.rule!r}, base {placement.base}, {placement.shards} "
-                f"{plural('shard', placement.shards)}: buckets lie page-aligned from byte 0 on; leave these out"
+                f"{self.name}: placement {placement.rule!r}, base {placement.base}, "
+                f"{number_of(placement.shards, 'shard')}: buckets lie page-aligned from byte 0 on; leave these out"
             )
         rows = self.spec.rows
         return place(self.name, placement, self.page_bytes, rows.format, rows.width, self.rows, [0])

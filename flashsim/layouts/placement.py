@@ -10,6 +10,7 @@ from flashsim.errors import UsageError
 from flashsim.kernels.plan import PlacePlan
 from flashsim.layouts.formats import part_bytes
 from flashsim.layouts.spec import Placement
+from flashsim.units import number_of
 
 IDS_MAX = 2**32  # row and page ids are uint32, and so is what the kernels divide to get them
 _BYTES_MAX = 2**62
@@ -159,7 +160,10 @@ def place(
     each = len(parts) if placement.rule == "planar" else 1  # bases of one layer, at most
     if len(bases) not in {1, len(firsts), len(firsts) * each}:
         of_parts = f", or 1 for each of their {each} parts" if each > 1 else ""
-        raise UsageError(f"{name}: {len(bases)} bases for {len(firsts)} layers: give 1, or 1 for each layer{of_parts}")
+        raise UsageError(
+            f"{name}: {number_of(len(bases), 'base')} for {number_of(len(firsts), 'layer')}: give 1, or 1 for each "
+            f"layer{of_parts}"
+        )
     if min(bases, default=-1) < 0 or max(bases) >= _BYTES_MAX:
         raise UsageError(f"{name}: base {bases[:1]}: give bytes from the start of the file, 0 to 2^62")
     firsts = list(firsts) if len(bases) >= len(firsts) else [0]

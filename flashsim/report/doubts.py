@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from flashsim.device.spec import FLAGGED
 from flashsim.studies.replay_sample import TOO_LOW
-from flashsim.units import plural
+from flashsim.units import number_of
 
 
 class Doubt(NamedTuple):
@@ -22,7 +22,8 @@ def doubts(facts: dict[str, Any], table) -> Iterator[Doubt]:
     rows = 0 if table is None else len(table)
     synthetic = int((table["synthetic"].astype(str) == "True").sum()) if rows and "synthetic" in table else 0
     if synthetic or any(one.get("synthetic") is True for one in dicts_in(facts)):
-        what = f"{synthetic:,} of {rows:,} rows are" if synthetic else "a file that was read is"
+        of_rows = f"{synthetic:,} of {number_of(rows, 'row', ',')} {'is' if rows == 1 else 'are'}"
+        what = of_rows if synthetic else "a file that was read is"
         yield Doubt("SYNTHETIC", f"{what} of tokens drawn at random, not of text")
     if isinstance(share := facts.get("sample"), float):
         yield Doubt("SAMPLED", f"{share:g} of the pages only, each figure with an error")
@@ -47,7 +48,7 @@ def of_drives(facts: dict[str, Any]) -> Iterator[Doubt]:
         flags = [note.removeprefix(FLAGGED).split(", ") for note in notes if note.startswith(FLAGGED)]
         if flags:
             names = ", ".join(dict.fromkeys(flag for of_point in flags for flag in of_point))
-            counts = f"{len(flags):,} of {len(points):,} {plural('point', len(points))}"
+            counts = f"{len(flags):,} of {number_of(len(points), 'point', ',')}"
             found.append(f"{name}: fitted to what is flagged itself, {counts}: {names}")
     for text in dict.fromkeys(found):
         yield Doubt("UNCERTAIN", text)

@@ -11,7 +11,7 @@ from flashsim.report.answers import answers
 from flashsim.report.doubts import dicts_in
 from flashsim.report.results import Folder, Result
 from flashsim.report.tables import View, pivot_of, rows_of
-from flashsim.units import plural
+from flashsim.units import number_of
 
 _LIST_MAX = 50  # items of a list in the facts
 _DARK = (0x1C, 0xE6)  # what white and black become
@@ -47,7 +47,7 @@ def _style(greys: Iterable[str]) -> str:
 
 
 def _contents(folder: Folder) -> Iterator[str]:
-    yield f"<p>{len(folder.results):,} {plural('result', len(folder.results))}.</p>"
+    yield f"<p>{number_of(len(folder.results), 'result', ',')}.</p>"
     yield "<nav><ul>"
     for at, result in enumerate(folder.results, 1):
         said = dict.fromkeys(doubt.mark for doubt in result.doubts)
@@ -55,8 +55,8 @@ def _contents(folder: Folder) -> Iterator[str]:
         yield f'<li><a href="#r{at}">{escape(result.name)}</a> {escape(result.facts["kind"])} {marks}</li>'
     yield "</ul></nav>"
     if folder.left_out:
-        count = len(folder.left_out)
-        yield f'<section class="doubts"><h2>{count:,} {plural("file", count)} left out</h2><ul>'
+        count = number_of(len(folder.left_out), "file", ",")
+        yield f'<section class="doubts"><h2>{count} left out</h2><ul>'
         yield from (f"<li>{escape(why)}</li>" for why in folder.left_out)
         yield "</ul></section>"
 

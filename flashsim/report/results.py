@@ -9,6 +9,7 @@ from flashsim.figures.tables import read_rows
 from flashsim.files import parse_json, sha256_of
 from flashsim.report.doubts import Doubt, doubts
 from flashsim.report.svg import Figure, read_figure
+from flashsim.units import number_of
 
 
 class Result(NamedTuple):
@@ -94,13 +95,13 @@ def _table(csv: Path):
 
     table = read_rows(csv, _AGAIN)
     if not isinstance(table.index, pd.RangeIndex):  # what pandas makes of it
-        raise DataError(f"{csv}: {len(table):,} rows with more fields than the header: {_AGAIN}")
+        raise DataError(f"{csv}: {number_of(len(table), 'row', ',')} with more fields than the header: {_AGAIN}")
     if table.empty:
         raise DataError(f"{csv}: 0 rows under the header: {_AGAIN}")
     with open(csv, "rb") as file:
         file.seek(-1, os.SEEK_END)
         if file.read() != b"\n":
-            raise DataError(f"{csv}: {len(table):,} rows, the last of them cut: {_AGAIN}")
+            raise DataError(f"{csv}: {number_of(len(table), 'row', ',')}, the last of them cut: {_AGAIN}")
     return table
 
 

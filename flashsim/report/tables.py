@@ -6,7 +6,7 @@ from numbers import Real
 from statistics import median
 from typing import NamedTuple
 
-from flashsim.units import format_bytes, format_count
+from flashsim.units import format_bytes, format_count, number_of
 
 ROWS_MAX, ACROSS_MAX = 100, 24
 _OCTAVES_LEAST = 4
@@ -101,7 +101,7 @@ def rows_of(table, name: str) -> View:
     said += [f"nothing in {', '.join(map(_spoken, empty))}"] if empty else []
     words = frozenset(at for at, column in enumerate(columns) if table[column].dtype.kind not in "iuf")
     cells = _across([_texts(column, shown[column]) for column in columns])
-    caption = f"{len(table):,} rows of {name}"
+    caption = f"{number_of(len(table), 'row', ',')} of {name}"
     if len(shown) < len(table):
         caption = f"The first {len(shown):,} of {caption}; {len(table) - len(shown):,} left out"
     return View(caption, "; ".join(said), [_spoken(column) for column in columns], cells, words)

@@ -24,6 +24,7 @@ from flashsim.files import (
 )
 from flashsim.studies.cells import Cell, names_of, unit_bytes
 from flashsim.trace import Trace, layout_facts, source_facts
+from flashsim.units import number_of
 
 KIND = "cache state"  # in the JSON beside it
 BY_ACCESS = "by last access, oldest first"
@@ -70,9 +71,9 @@ class CacheState:
             )
         held, asked = _hashed(facts["layout"]), _hashed(_layout(cell))
         if differing := [part for part, value in asked.items() if value != held[part]]:
+            values = number_of(len(differing), "other value")
             raise UsageError(
-                f"{start} another {label}, {len(differing)} values differ ({', '.join(differing)}): give this "
-                "layout's own state"
+                f"{start} another {label}, of {values} ({', '.join(differing)}): give this layout's own state"
             )
 
     def seen(self, cell: Cell) -> int:

@@ -27,7 +27,7 @@ from flashsim.studies.ledger import Row, to_csv
 from flashsim.studies.token_reads import TokenReads
 from flashsim.tokens.stream import TokenStream
 from flashsim.trace import Trace
-from flashsim.units import parse_bytes
+from flashsim.units import number_of, parse_bytes
 from flashsim.workloads import Workload
 
 COLUMNS = (
@@ -187,7 +187,9 @@ def check(
             what = "caches of rows, pinning, splitting, drives and reads of single tokens"
             raise UsageError(f"{cell.source.path}: 1 trace: {what} need the token file")
         if warmup >= cell.tokens:
-            raise UsageError(f"--warmup {warmup} leaves nothing of {cell.tokens} tokens to count: warm up with fewer")
+            raise UsageError(
+                f"--warmup {warmup} leaves nothing of {number_of(cell.tokens, 'token')} to count: warm up with fewer"
+            )
 
 
 def _check_split(layout: Layout, by: str) -> None:

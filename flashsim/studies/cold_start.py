@@ -17,6 +17,7 @@ import numpy as np
 from flashsim.cache.lru import LruSweep
 from flashsim.errors import UsageError
 from flashsim.studies.cells import Cell, Counted, capacities_of, check_ids, names_of, steps, unit_bytes
+from flashsim.units import number_of
 
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "table_bytes", "page_bytes", "cache_bytes",
@@ -132,7 +133,7 @@ def check(cell: Cell, sizes: Sequence[int], window: int) -> list[int]:
     if window < 1 or not WINDOWS_LEAST <= cell.tokens // window <= WINDOWS_MOST:
         least, most = -(-cell.tokens // WINDOWS_MOST), cell.tokens // WINDOWS_LEAST
         if not most:
-            raise UsageError(f"{cell.tokens} tokens: {WINDOWS_LEAST} windows take {WINDOWS_LEAST} or more")
+            raise UsageError(f"{number_of(cell.tokens, 'token')}: {WINDOWS_LEAST} windows take {WINDOWS_LEAST} or more")
         raise UsageError(
             f"--window {window}: {cell.tokens} tokens are not {WINDOWS_LEAST} to {WINDOWS_MOST} windows of it: "
             f"take {least} to {most}"

@@ -13,7 +13,7 @@ import numpy as np
 from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
 from flashsim.studies.cells import Cell, Counted, names_of, steps, unit_bytes
-from flashsim.units import plural
+from flashsim.units import number_of
 
 POINTS_PER_OCTAVE = 16
 
@@ -110,7 +110,9 @@ def curve(
     nothing that grows with the trace. Raises UsageError where the warm-up leaves nothing to count.
     """
     if warmup >= cell.tokens:
-        raise UsageError(f"--warmup {warmup} leaves nothing of {cell.tokens} tokens to count: warm up with fewer")
+        raise UsageError(
+            f"--warmup {warmup} leaves nothing of {number_of(cell.tokens, 'token')} to count: warm up with fewer"
+        )
     stack = kernels_of(backend).StackDistances(cell.ids_below)
     counted = Counted()
     for ids, step in steps(cell, cell.begin, cell.begin + warmup, backend):
@@ -123,7 +125,7 @@ def curve(
         progress(step.tokens)
     if not counted.reads:
         raise UsageError(
-            f"none of the {counted.tokens} {plural('token', counted.tokens)} reads anything: is every document 1 token "
+            f"none of the {number_of(counted.tokens, 'token')} reads anything: is every document 1 token "
             "long? check --eot, or take more --tokens"
         )
     histogram, cold = (stack.histogram - before)[: stack.distinct + 1], stack.distinct - touched

@@ -15,6 +15,7 @@ from typing import Any
 
 from flashsim.errors import UsageError
 from flashsim.files import require_writable, sha256_of, write_facts, write_text
+from flashsim.units import number_of
 
 Row = dict[str, Any]
 
@@ -67,7 +68,8 @@ class Ledger:
         rows = self._kept or sum(map(len, self.done.values()))
         if not rows:
             return f"0 rows for {self._path} were done: run it again"
-        return f"{rows:,} rows are kept in {self._partial}: the same command goes on after them"
+        kept = f"{number_of(rows, 'row', ',')} {'is' if rows == 1 else 'are'} kept"
+        return f"{kept} in {self._partial}: the same command goes on after them"
 
     def close(self) -> None:
         """The study has ended: what was kept last is all of it."""

@@ -92,7 +92,7 @@ def test_the_size_that_nobody_asked_for_is_told(flashsim, corpus_file):
     (("-o", "t.csv"), 2, "t.json is there already"), (("--params", "300B", "--layout", "engram"), 2, "over 4294967296"),
     (("--tokens", "2"), 2, "0 n-grams of order 3 in 2 tokens"), (("--tokens", "0"), 2, "1 token or more"),
     (("--skip", "60k"), 2, "skip fewer"), (("--layout", "flat,flat"), 2, "2 times"), (("--S", "0"), 2, "slots = 0"),
-    (("--S", "4", "--layout", "flat"), 2, "none of the 1 layouts"), (("--params", "x"), 2, "not a count"),
+    (("--S", "4", "--layout", "flat"), 2, "none of the 1 layout has"), (("--params", "x"), 2, "not a count"),
     (("none.bin",), 3, "none.bin"), (("--vocab-size", "300"), 3, "outside the vocabulary of 300"),
 ])  # fmt: skip
 def test_bad_input(flashsim, corpus_file, tmp_path, arguments, code, message):

@@ -30,7 +30,7 @@ def test_train_bpe_writes_corpus_facts_and_tokenizer_and_repeats(folder, tmp_pat
     for output in outputs:
         result = run(corpus_build.command, folder, "-o", output, "--train-bpe", "300")
         assert result.exit_code == 0
-        assert "skipped what is binary or not UTF-8: 1 files" in result.stderr
+        assert "skipped what is binary or not UTF-8: 1 file" in result.stderr
         assert result.stdout.startswith(f"{output}: ")
         assert len(result.stdout.splitlines()) == 1
     assert outputs[0].read_bytes() == outputs[1].read_bytes()

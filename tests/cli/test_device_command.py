@@ -106,7 +106,7 @@ def test_what_a_model_says_is_no_measurement(flashsim, tmp_path):
     ("arguments", "code", "message"),
     [
         (["show", "nothing"], 2, "no drive 'nothing': take one of the 16 presets"),
-        (["calibrate", "fio1.json"], 2, "1 depth in 1 points: 2 are needed at least"),
+        (["calibrate", "fio1.json"], 2, "1 depth in 1 point: 2 are needed at least"),
         (["calibrate", "none.json"], 3, "none.json: No such file"),
         (["calibrate", "fio1.json", "-o", "fio1.json"], 2, "1 file NAME.toml is written"),
         (["calibrate", "fio1.json", "fio64.json", "--name", "a b"], 2, "name 'a b'"),

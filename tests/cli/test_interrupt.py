@@ -53,7 +53,7 @@ def test_curve_keeps_the_curves_that_ended(flashsim, corpus_file, monkeypatch, c
 
     monkeypatch.setattr(study, "curve", curve)
     code, _, err = flashsim("curve", corpus_file, *READ, "--params", "1M", "-o", "x.csv")
-    kept = "1 of 3 curves are in x.csv" if cells else "nothing was written"
+    kept = "1 of 3 curves in x.csv" if cells else "nothing was written"
     assert code == 130 and Path("x.csv").exists() == bool(cells)
     assert err == (f"flashsim: error: interrupted after {cells * 60_000:,} of 180,000 tokens; {kept}: run it again\n")
 

@@ -169,7 +169,7 @@ def test_an_interrupt_before_the_first_point_leaves_the_earlier_result(in_traces
     monkeypatch.setattr(study, "measure", interrupted)
     code, out, err = in_traces(*run)
     assert (code, out) == (130, "")
-    assert err.splitlines()[-1].endswith("interrupted after 0 of 1 points; nothing was written: run it again for all")
+    assert err.splitlines()[-1].endswith("interrupted after 0 of 1 point; nothing was written: run it again for all")
     assert {path: path.read_bytes() for path in Path().iterdir() if path.is_file()} == before
 
 

@@ -56,7 +56,7 @@ def test_a_good_target(prepared):
 
 def test_pages_of_a_trace(prepared):
     assert found(prepared, REFUSE, pages=[0, 7, PAGES - 1]) == {}
-    assert found(prepared, FACT, pages=[7])["stamps"] == "seed 9; 1 pages looked at, all right"
+    assert found(prepared, FACT, pages=[7])["stamps"] == "seed 9; 1 page looked at, all right"
     assert found(prepared, FLAG, pages=[5, 7])["span"].startswith("2 distinct pages over 12 KiB")
     assert found(prepared, REFUSE, pages=[]) == {}
 
@@ -229,7 +229,7 @@ def of_disk(disk) -> dict[str, list[tuple[str, str]]]:
 def test_what_is_said_of_a_disk(monkeypatch):
     monkeypatch.setattr(module, "io_limits", lambda number: ["io.max riops=300"] if number == "259:0" else [])
     text = "nvme0n1: Fast 9000, 1 TiB, blocks of 4096 B, scheduler none, not rotational"
-    assert of_disk(DISK) == {"disk": [(FACT, text)], "cgroup": [(FLAG, "1 limits on nvme0n1: io.max riops=300")]}
+    assert of_disk(DISK) == {"disk": [(FACT, text)], "cgroup": [(FLAG, "1 limit on nvme0n1: io.max riops=300")]}
     assert of_disk(None) == {"disk": [(FACT, "none that /sys tells of")]}
     values = vars(DISK) | {"number": "7:0", "model": "", "rotational": None}
     assert "zram0 is RAM (0 drives)" in of_disk(BlockDevice(**values | {"name": "zram0"}))["disk"][1][1]
@@ -242,8 +242,8 @@ def test_what_is_said_of_a_disk(monkeypatch):
 
 @pytest.mark.parametrize(("machine", "virtio", "text"), [
     ("KVM", True, "virtual machine (2 signs: KVM, a virtio disk): its host's page cache may answer"),
-    (None, True, "virtual machine (1 signs: a virtio disk): its host's page cache may answer"),
-    ("KVM", False, "virtual machine (1 signs: KVM): its host's page cache may answer"),
+    (None, True, "virtual machine (1 sign: a virtio disk): its host's page cache may answer"),
+    ("KVM", False, "virtual machine (1 sign: KVM): its host's page cache may answer"),
     (None, False, None),
 ])  # fmt: skip
 def test_virtual_machines(monkeypatch, machine, virtio, text):

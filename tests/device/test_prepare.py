@@ -344,7 +344,7 @@ class TestDevices:
     def test_partitioned(self, device):
         run("addpart", device, "1", "2048", "2048")
         try:
-            with pytest.raises(UsageError, match=rf"has 1 partitions \({device.name}p1\): give one of them"):
+            with pytest.raises(UsageError, match=rf"has 1 partition \({device.name}p1\): give one of them"):
                 prepare(device, BLOCK, force=True)
         finally:
             run("delpart", device, "1")

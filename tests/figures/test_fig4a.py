@@ -127,7 +127,7 @@ def test_a_cell_that_cannot_be_drawn(csv, tmp_path, column, value):
     (b"", "0 rows read"),
     (b"\n\n", "0 rows read"),
     (b"corpus,layout\n", "0 rows, without synthetic, S, params"),
-    (b"a,b\n1,2\n", "1 rows, without corpus"),
+    (b"a,b\n1,2\n", "1 row, without corpus"),
     (bytes(range(256)), "0 rows read|rows, without"),
     (b"\x89PNG\r\n\x1a\n" + bytes(100), "rows"),
     (b'corpus,"layout\n1,2\n', "rows"),

@@ -53,7 +53,7 @@ TEXT = [
     ("5\n+6\n", r"line 2 has '\+6'"), ("5\n9223372036854775808\n", "line 2 has '9223372036854775808'"),
     ("5\n" + "9" * 5000, "line 2 has '9{40}...'"), ("5\n0x10\n", "line 2 has '0x10'"), ("5 6\n", "line 1 has '5 6'"),
     ("5,6\n7,8\n", "line 1 has 2 columns, none named page"), ("a,b\n7,8\n", "line 1 has 2 columns, none named page"),
-    ("page,op\n5\n", "line 2 has 1 columns"), ("page,op\n5,r\n6,r,r\n", "line 3 has 3 columns"),
+    ("page,op\n5\n", "line 2 has 1 column or"), ("page,op\n5,r\n6,r,r\n", "line 3 has 3 columns"),
     ("page,op\n5,r\n\n", "line 3 has 0 columns"), ('page,op\n5,"r\n6,r\n', "line 2 has 2 columns or open quotes"),
     ("page,op\n5,r\nx,r\n", "line 3 has 'x'"), ("page,size\n5,1\n6,2\n", "line 3 has 2 bytes, the first 1"),
     ("page,size\n5,0\n", "line 2 has 0 bytes"), ("page,size\n5,x\n", "line 2 has 'x' where a size"),

@@ -233,7 +233,7 @@ def test_multipliers_follow_the_size_of_the_map(tmp_path):
     ("modded-nanogpt", {"orders": (1, 2)}, "first_as for order 2"),
     ("engram", {"raw_ids": True}, "the tokenizer's own ids"),
     ("qwen3.8-flash-next", {"base": -1}, "base"),
-    ("qwen3.8-flash-next", {"base": (0, 4096)}, "2 bases for 1 layers"),
+    ("qwen3.8-flash-next", {"base": (0, 4096)}, "2 bases for 1 layer:"),
     ("qwen3.8-flash-next", {"base": 100, "placement": "page-aligned"}, "no multiple of the page"),
     ("pagegram", {"placement": "packed"}, "buckets lie page-aligned from byte 0 on; leave these out"),
     ("qwen3.8-flash-next", {"page": "100B"}, "multiple of 512"),

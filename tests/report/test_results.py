@@ -87,7 +87,7 @@ def test_what_is_left_out_is_named(tmp_path):
         "json.json": "0 facts read", "deep.json": "0 facts read", "kind.json": "0 facts of a result",
         "run.json": "0 facts of a result", "facts.csv": "0 facts beside it", "empty.csv": "0 rows read",
         "header.csv": "0 rows under the header", "cut.csv": "2 rows, the last of them cut", "wide.csv": "0 rows read",
-        "wider.csv": "1 rows with more fields than the header", "binary.csv": "0 rows read",
+        "wider.csv": "1 row with more fields than the header", "binary.csv": "0 rows read",
         "drawn.svg": "0 figures read", "poured.svg": "0 figures read", "pipe.json": "0 facts read",
         "begun.csv.partial": "1 study that has not ended", "folder.csv": "0 rows read",
     }  # fmt: skip

@@ -80,7 +80,7 @@ def test_two_files_of_one_label_are_two_layouts(tmp_path):
         made.append(layout(str(tmp_path / f"{seed}.toml"), params="2M"))
     assert made[0].label == made[1].label and made[0].pages == made[1].pages
     save_state(tmp_path / "s.npy", cell_of(layout=made[0]), PAGES)
-    with pytest.raises(UsageError, match=r"another mine-S4-2M, 1 values differ \(hash\)"):
+    with pytest.raises(UsageError, match=r"another mine-S4-2M, of 1 other value \(hash\)"):
         load_state(tmp_path / "s.npy", cell_of(layout=made[1]))
 
 
