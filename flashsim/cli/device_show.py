@@ -58,7 +58,7 @@ def _curve(drive) -> Iterator[str]:
     limits = bounds(drive)
     yield f"a lone read {limits.latency_us:.1f} us; {_limits(limits)}"
     pages = np.random.default_rng(0).integers(0, 2**32, _READS, dtype=np.uint32)
-    groups = Groups(pages, np.arange(1, _READS + 1, dtype=np.int64), np.ones(_READS, np.int64), 4096)
+    groups = Groups(pages, np.arange(1, _READS + 1, dtype=np.int64), np.ones(_READS, np.int64), drive.page_bytes)
     yield "single random reads, so 1 read a lookup:"
     yield f"{'in flight':>9} {'reads/s':>11} {'mean us':>9} {'p99 us':>9} {'MVA':>11} {'bound':>11}"
     for in_flight in _DEPTHS:

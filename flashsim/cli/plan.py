@@ -68,9 +68,9 @@ def command(
     from flashsim.trace import layout_facts, source_facts
 
     check_result(output, _KIND, source.files)
-    drive = _drive(device, latency, iops, bandwidth)
-    drive.require_calibrated()
     made = source.layout()
+    drive = _drive(device, latency, iops, bandwidth, made.page_bytes)
+    drive.require_calibrated()
     known = made.spec.hash.layers
     if layers is None and known and compute:
         click.echo(f"note: {len(known)} layers read the table, {known}: --layers {','.join(map(str, known))}/OF says "
@@ -97,7 +97,8 @@ def command(
         "compute_us": wishes.compute_us,
         "stall_us": found.stall_us,
         "slack": [asdict(one) for one in found.slack],
-        "binds": {load.label: asdict(found.binds(load.label)) for load in wishes.workloads},
+        "loads": {load.label: found.load(load.label) for load in wishes.workloads},
+        "notes": found.notes,
         "backend": backend,
     }  # fmt: skip
     write_text(output, to_csv(found.rows, COLUMNS))
@@ -125,8 +126,9 @@ def _others(source: OneLayout, made, against: tuple[str, ...] | None) -> dict:
     return found
 
 
-def _drive(device: str | None, latency: str | None, iops: int | None, bandwidth: str | None):
-    """The drive that was named or described. Raises UsageError where it is neither, or both."""
+def _drive(device: str | None, latency: str | None, iops: int | None, bandwidth: str | None, page_bytes: int):
+    """The drive that was named, or described for reads of ``page_bytes``. Raises UsageError where it is neither, or
+    both."""
     given = [option for option in (latency, iops, bandwidth) if option is not None]
     if device is not None:
         from flashsim.device.model import load_drive
@@ -141,4 +143,4 @@ def _drive(device: str | None, latency: str | None, iops: int | None, bandwidth:
             f"{len(given)} figures of a drive: give --device NAME (`flashsim device list`), or --latency and --iops"
         )
     rate = None if bandwidth is None else parse_bytes(bandwidth.removesuffix("/s"))
-    return assumed(parse_time(latency) / 1000, iops, rate)
+    return assumed(parse_time(latency) / 1000, iops, rate, page_bytes)

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 from flashsim.cli.boundaries import boundary_of
 from flashsim.report.doubts import of_drives
-from flashsim.studies.verdict import cost_told
-from flashsim.units import format_bytes
+from flashsim.studies.verdict import bounds_told, cost_told
+from flashsim.units import format_bytes, number_of
+
+_FULL = 0.995
 
 
 def told(found, made, drive, wishes, stream) -> Iterator[str]:
@@ -19,19 +21,21 @@ def told(found, made, drive, wishes, stream) -> Iterator[str]:
     yield ""
     yield from _asked(found, loads)
     yield ""
-    yield from _compute(found, wishes)
+    yield from _compute(found, wishes, loads)
     yield from _gains(found, loads)
     yield ""
     synthetic = " (SYNTHETIC)" if stream.synthetic else ""
     warm = f"{found.warm_tokens:,} that warm the cache"
     yield f"reads: exact, LRU; {stream.name}{synthetic}, {found.tokens:,} tokens after {warm}"
     yield f"document boundaries: {boundary_of(stream, [made])}"
-    yield f"tokens/s: modelled, {wishes.in_flight} reads in flight; {drive.title}"
+    yield f"tokens/s: modelled, {number_of(wishes.in_flight, 'read')} in flight; {drive.title}"
     yield f"  {_confidence(drive)}"
     for doubt in of_drives({"drive": drive.facts()}):
         yield f"{doubt.mark}, {doubt.text}"
     for doubt in made.spec.uncertain:
         yield f"UNCERTAIN, layout: {doubt}"
+    for note in found.notes:
+        yield f"NOTE, {note}"
 
 
 def _asked(found, loads: list[str]) -> Iterator[str]:
@@ -43,7 +47,7 @@ def _asked(found, loads: list[str]) -> Iterator[str]:
     for load in loads:
         row = found.row(AS_ASKED, load)
         rate, pages = row["tokens_per_s"], ("references_per_token", "shared_per_token", "reads_per_token")
-        speed = f"{'nothing is read':>33}"
+        speed = f"{'too little is read' if row['reads_per_token'] else 'nothing is read':>33}"
         if rate:
             speed = f"{rate:>11,.0f}{rate * row['reads_per_token']:>11,.0f}{row['mb_per_s']:>11,.0f}"
         yield (
@@ -51,13 +55,22 @@ def _asked(found, loads: list[str]) -> Iterator[str]:
             + "".join(f"{row[one]:>11.2f}" for one in pages)
             + f"{row['bytes_per_token'] / 1024:>11.1f}{speed}"
         )
-    yield "asked: by every n-gram; shared: a page once a step; read: beyond the cache; tokens/s: the drive's ceiling"
+    yield "asked: by every n-gram; shared: a page once a step; read: beyond the cache; per s: the drive's ceilings"
     row = found.row(AS_ASKED, loads[0])
     least, most = row["reads_per_token_least"], row["reads_per_token_most"]
-    yield f"read by {loads[0]} in eighths of the text: {least:.2f} to {most:.2f}"
-    own = {one["cache_bytes"]: one["cache_filled"] for one in found.rows if one["label"] == row["label"]}
-    if short := [f"{format_bytes(size)} ({filled:.0%})" for size, filled in own.items() if filled < 1]:
-        yield f"the text before does not fill {', '.join(short)}: with more of it, less is read"
+    yield f"read by {loads[0]} in eighths of the tokens counted: {least:.2f} to {most:.2f}"
+    if short := list(_not_filled(found, loads[0])):
+        yield f"not filled by the text before: {', '.join(short)}: after more text, less is read with them"
+
+
+def _not_filled(found, load: str) -> Iterator[str]:
+    """The caches that the text before left room in, though they were not enough."""
+    label, told = found.rows[0]["label"], set()
+    for row in (row for row in found.rows if row["workload"] == load and row["reads_per_token"]):
+        name = format_bytes(row["cache_bytes"]) + ("" if row["label"] == label else f" of {row['case']}")
+        if row["cache_filled"] < _FULL and name not in told:
+            told.add(name)
+            yield f"{name} ({row['cache_filled']:.0%})"
 
 
 def _gains(found, loads: list[str]) -> Iterator[str]:
@@ -69,17 +82,21 @@ def _gains(found, loads: list[str]) -> Iterator[str]:
         rows = [found.row(case, load) for load in loads]
         cache = f" ({format_bytes(rows[0]['cache_bytes'])})" if case.endswith("x the cache") else ""
         yield f"  {case + cache:<38}" + "".join(
-            f"{row['gain']:>15.2f}" if row["gain"] else f"{'-':>15}" for row in rows
+            f"{row['gain']:>15.2f}" if row["gain"] else f"{'no reads' if not row['tokens_per_s'] else '-':>15}"
+            for row in rows
         )
     for load in loads:
-        yield f"{load}: {found.binds(load).told()}"
+        yield f"{load}: {bounds_told(found.binds(load))}"
 
 
-def _compute(found, wishes) -> Iterator[str]:
+def _compute(found, wishes, loads) -> Iterator[str]:
     """What is left of a token's own rate, and how early the reads of each layer are there."""
+    from flashsim.studies.plan import AS_ASKED
+
     if wishes.compute_us is None:
         return
-    yield f"--compute: {cost_told(wishes.compute_us, found.stall_us, bool(wishes.layers))}"
+    reads = found.row(AS_ASKED, loads[0])["reads_per_token"]
+    yield f"--compute: {cost_told(wishes.compute_us, found.stall_us, reads, bool(wishes.layers))}"
     for one in found.slack:
         yield f"  {one.told()}"
     yield ""

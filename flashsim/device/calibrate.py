@@ -120,7 +120,7 @@ def calibrate(
         made.append(Point("measured", "A", model_reads_per_s=round(modelled, 1), note=note, **held))
     figures = {key: Figure(float(f"{value:.5g}"), "measured", "C") for key, value in parameters.items()}
     title = f"fitted to {len(points)} points at {depths} depths; dies, if any, are effective"
-    return Drive(name, title, {"measured": source}, figures, tuple(made))
+    return Drive(name, title, {"measured": source}, figures, tuple(made), page_bytes=points[0].page_bytes)
 
 
 def errors(drive: Drive) -> np.ndarray:

@@ -27,7 +27,7 @@ class Simulation:
         self, drive: Drive, groups, *, max_reads: int, max_groups: int, rate: float = 0.0, seed: int = 0,
         backend: str = "c",
     ) -> None:  # fmt: skip
-        stations = drive.stations(seed)
+        stations = drive.stations(seed, groups.page_bytes)
         if not len(groups.pages):
             total = int(groups.lookups.sum())
             raise UsageError(

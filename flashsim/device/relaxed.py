@@ -16,11 +16,14 @@ _LATENCY, _SERVICE, _SERVERS = ("z_us", "w_us"), ("l_us", "h_us", "hl_us"), ("di
 def assumed(latency_us: float, iops: float, bytes_per_s: float | None = None, page_bytes: int = 4096) -> Drive:
     """A drive of which nothing is known but the latency of a read alone and the most reads a second.
 
-    bytes_per_s: the most bytes a second, which may be fewer reads. A delay, then one server: reads/s are the smaller of
-    in flight / latency and IOPS. Raises UsageError where the latency is below the time that a read takes at that rate.
+    bytes_per_s: the most bytes a second, which may be fewer reads of ``page_bytes``. A delay, then one server: reads/s
+    are the smaller of in flight / latency and IOPS. Raises UsageError for figures of no drive: a latency below 0.1 us,
+    over 1 s, or below the time that a read takes at that rate.
     """
-    if not latency_us > 0 or not iops > 0 or (bytes_per_s is not None and not bytes_per_s > 0):
-        raise UsageError(f"a drive of {latency_us:g} us and {iops:g} IOPS: give numbers above 0")
+    if not 0.1 <= latency_us <= 1e6 or not iops > 0 or (bytes_per_s is not None and not bytes_per_s > 0):
+        raise UsageError(
+            f"a drive of {latency_us:g} us and {iops:g} IOPS: take 0.1 us to 1 s a read, and reads/s over 0"
+        )
     by_rate, by_bytes = 1e6 / iops, 0 if bytes_per_s is None else page_bytes * 1e6 / bytes_per_s
     service, limit = max((by_rate, _IOPS), (by_bytes, _BANDWIDTH))
     if service > latency_us:
@@ -34,6 +37,7 @@ def assumed(latency_us: float, iops: float, bytes_per_s: float | None = None, pa
         title=f"{latency_us:g} us a read, at most {most}, as given",
         sources={name: Source("the command line", "") for name in ("latency", limit)},
         parameters={"z_us": Figure(latency_us - service, "latency", "C"), "l_us": Figure(service, limit, "C")},
+        page_bytes=page_bytes,
     )
 
 
@@ -52,14 +56,17 @@ class Relaxed:
     rate: float = 1.0
 
     def of(self, drive: Drive) -> Drive:
-        """A die is both: it is made faster for latency, and more of them for rate."""
+        """A die is both: it is made faster for latency with fewer of them, whole ones, and more of them for rate. So
+        the latency of few dies changes by the nearest share there is, and that of one, which is its rate, not."""
+        dies = drive.value("dies")
+        faster = max(1, round(dies * self.latency)) / dies
         changed = dict.fromkeys(_LATENCY, self.latency) | dict.fromkeys(_SERVICE, 1 / self.rate)
-        changed |= {"s_us": self.latency, "s_jitter_us": self.latency, "b_us": 1.0}
+        changed |= {"s_us": faster, "s_jitter_us": faster, "b_us": 1.0}
         parameters = {
             name: Figure(figure.value * changed.get(name, 1.0), figure.source, "C")
             for name, figure in drive.parameters.items()
         }
         for name in _SERVERS:
-            scale = self.rate * (self.latency if name == "dies" else 1)
+            scale = self.rate * (faster if name == "dies" else 1)
             parameters[name] = Figure(max(1, round(drive.value(name) * scale)), "", "C")
         return msgspec.structs.replace(drive, parameters=parameters)

@@ -35,6 +35,7 @@ PARAMETERS = {
     "hl_us": ("group", "host, for what is sent and waited for together: a lookup, or a chunk in prefill"),
 }
 FLAGGED = "flags: "  # so begins the note of a measured point whose figures are doubtful; their names follow
+_BY_THE_BYTE = ("b_us", "l_us", "h_us")
 CONFIDENCES = {
     "A": "from source code, or measured with its conditions",
     "B": "a vendor's figure, or a single one of a review",
@@ -79,7 +80,8 @@ class Point(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
 
 
 class Drive(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
-    """One drive as its TOML file says it. parameters: of PARAMETERS; times that are left out are 0, numbers 1."""
+    """One drive as its TOML file says it. parameters: of PARAMETERS; times that are left out are 0, numbers 1.
+    page_bytes: of the reads that they are of."""
 
     name: str
     title: str
@@ -87,6 +89,7 @@ class Drive(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
     parameters: dict[str, Figure] = {}
     points: tuple[Point, ...] = ()
     note: str = ""
+    page_bytes: int = 4096
 
     def value(self, parameter: str) -> float:
         """The value of one of PARAMETERS."""
@@ -107,12 +110,14 @@ class Drive(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
                 f"64, then 'flashsim device calibrate FIO.json -o my.toml' and --device my.toml"
             )
 
-    def stations(self, seed: int = 0) -> Stations:
-        """What the kernels simulate, in whole ns. seed: of where pages lie, and of the jitter."""
+    def stations(self, seed: int = 0, page_bytes: int | None = None) -> Stations:
+        """What the kernels simulate, in whole ns. seed: of where pages lie, and of the jitter. page_bytes: of a read,
+        None = the drive's own; of a larger one every byte takes as long on its way, and its page's sense no longer."""
         self.require_calibrated()
-        values = {}
+        values, longer = {}, (page_bytes or self.page_bytes) / self.page_bytes
         for name, (station, _) in PARAMETERS.items():
-            values[station] = round(self.value(name) * (1000 if name.endswith("_us") else 1))
+            value = self.value(name) * (longer if name in _BY_THE_BYTE else 1)
+            values[station] = round(value * (1000 if name.endswith("_us") else 1))
         return Stations(**values, seed=seed)
 
     def facts(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from flashsim.studies.verdict import Bound, Slack, cost_told
+from flashsim.studies.verdict import Bound, Slack, bounds_told, cost_told
 from flashsim.units import format_bytes
 
 
@@ -26,8 +26,14 @@ class _Curves(msgspec.Struct):
     curves: list[_Curve]
 
 
+class _Load(msgspec.Struct):
+    reads_per_token: float
+    tokens_per_s: float | None
+    binds: list[Bound]
+
+
 class _Plan(msgspec.Struct):
-    binds: dict[str, Bound]
+    loads: dict[str, _Load]
     slack: list[Slack] = []
     compute_us: float | None = None
     stall_us: float | None = None
@@ -65,10 +71,12 @@ def _with(size: int | None) -> str:
 
 
 def _of_plan(held: _Plan) -> Iterator[str]:
-    for load, bound in held.binds.items():
-        yield f"{load}: {bound.told()}"
-    if held.compute_us and held.stall_us is not None:
-        yield cost_told(held.compute_us, held.stall_us, bool(held.slack))
+    for name, load in held.loads.items():
+        most = "" if load.tokens_per_s is None else f", at most {load.tokens_per_s:,.0f} tokens/s"
+        yield f"{name}: {load.reads_per_token:.4g} reads/token{most}; {bounds_told(load.binds)}"
+    if held.compute_us and held.stall_us is not None and held.loads:
+        first = next(iter(held.loads.values()))
+        yield cost_told(held.compute_us, held.stall_us, first.reads_per_token, bool(held.slack))
     for one in held.slack:
         yield one.told()
 

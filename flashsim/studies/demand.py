@@ -24,6 +24,7 @@ from flashsim.workloads import Workload
 KEPT_REFERENCES = 600_000  # before the cache, of the steps that are kept to be sent to a drive
 KEPT_STEPS = 48  # at least, where there are as many
 _COUNTED_REFERENCES = 200_000_000  # of the text before, for pinning: some chunks of it, evenly
+_GOLDEN = (5**0.5 - 1) / 2
 _PARTS = 8  # of the steps, whose reads are told apart
 
 
@@ -108,7 +109,7 @@ class Warm:
         ):  # fmt: skip
             classes = [cache.run(piece.ids) for cache in caches]
             groups = by_step(piece.ids, piece.counts, self.layout.page_bytes, np.diff(piece.ends, prepend=0))
-            taken = np.diff(np.floor((steps + np.arange(len(groups.ends) + 1)) * share)) > 0  # evenly over the text
+            taken = _taken(steps, len(groups.ends), share)
             kept.append(groups.some(taken))
             reads_taken = np.repeat(taken, np.diff(groups.ends, prepend=0))
             missed.append(
@@ -158,6 +159,16 @@ def _share(layout: Layout, workload: Workload, tokens: int) -> float:
     each = workload.streams or workload.prefill
     steps = max(1, tokens // each)
     return min(1.0, max(KEPT_REFERENCES / (tokens * max(layout.reads_per_token, 1e-9)), KEPT_STEPS / steps))
+
+
+def _taken(first: int, steps: int, share: float) -> np.ndarray:
+    """bool, shape (steps,): which of the steps from number ``first`` on to keep: one of each 1 / share, at a place that
+    a Weyl sequence draws, for a comb would see one phase of a text that repeats itself."""
+    parts = np.arange(int(first * share), int((first + steps) * share) + 1)
+    places = ((parts + parts * _GOLDEN % 1) / share).astype(np.int64) - first
+    taken = np.zeros(steps, bool)
+    taken[places[(places >= 0) & (places < steps)]] = True
+    return taken
 
 
 def counted_tokens(tokens: int, most: int = 500_000) -> int:

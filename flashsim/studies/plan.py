@@ -6,7 +6,7 @@ of the plan, and what binds is what buys most.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from flashsim.errors import UsageError
 from flashsim.kernels.drive import MAX_READS
 from flashsim.layouts import Layout
 from flashsim.studies.demand import Demand, Warm, counted_tokens
-from flashsim.studies.verdict import Bound, Slack
+from flashsim.studies.verdict import Bound, Slack, binding
 from flashsim.tokens.stream import TokenStream
 from flashsim.units import format_bytes
 from flashsim.workloads import CHUNK_MAX, STREAMS_MAX, Workload
@@ -62,7 +62,12 @@ class Wishes:
                 f"--cache {self.cache_bytes}B: take 2 pages, {format_bytes(2 * layout.page_bytes)}, or more"
             )
         if self.layers and not all(0 <= layer < self.layers[1] for layer in self.layers[0]):
-            raise UsageError(f"--layers: {self.layers[1]} layers of the model, numbered from 0: give smaller numbers")
+            raise UsageError(
+                f"--layers: the numbers of layers begin with 0 and end below how many there are, {self.layers[1]}: "
+                "give them like 1,14/61"
+            )
+        if self.layers and len(set(self.layers[0])) < len(self.layers[0]):
+            raise UsageError(f"--layers: {len(self.layers[0])} numbers, some of them twice: give each once")
         if self.layers and self.compute_us is None:
             raise UsageError(f"--layers: {self.layers[1]} layers take what time? give --compute with them, like 20ms")
 
@@ -85,9 +90,12 @@ class Case(NamedTuple):
     drives: int = 1
 
     def tokens_per_s(self, demand: Demand) -> float | None:
-        """The ceiling of the drive, or drives; None where nothing is read."""
+        """The ceiling of the drive, or drives; None where nothing is read. A ratio estimate: that of the steps that are
+        kept, for as many reads a token as all have, since what a step takes goes with its reads."""
         groups = demand.sent(self.cache)
-        return ceiling(self.drive, busier_half(groups) if self.drives == 2 else groups, self.in_flight)
+        rate = ceiling(self.drive, busier_half(groups) if self.drives == 2 else groups, self.in_flight)
+        reads, kept = demand.misses[self.cache] / demand.tokens, len(groups.pages) / groups.lookups.sum()
+        return None if rate is None else float(rate * kept / reads)
 
 
 def cases(drive: Drive, in_flight: int) -> list[Case]:
@@ -110,7 +118,7 @@ def cases(drive: Drive, in_flight: int) -> list[Case]:
 class Plan:
     """rows: dicts of COLUMNS. cases: what was asked. slack: of one stream, by layer. stall_us: what one stream waits
     for the drive each token, where its reads are sent once the token is known; None = no time of compute was given.
-    warm_tokens: read before, uncounted."""
+    warm_tokens: read before, uncounted. notes: what to know before the figures are compared."""
 
     rows: list[dict[str, Any]]
     cases: list[Case]
@@ -118,17 +126,24 @@ class Plan:
     stall_us: float | None
     warm_tokens: int
     tokens: int
+    notes: list[str]
 
     def row(self, case: str, workload: str) -> dict[str, Any]:
         """The row of one case and workload."""
         return next(row for row in self.rows if (row["case"], row["workload"]) == (case, workload))
 
-    def binds(self, workload: str) -> Bound:
-        """What binds: of the cases that relax one resource, the one that buys most."""
-        bounds = [
-            Bound(one.relaxes, one.name, self.row(one.name, workload)["gain"]) for one in self.cases if one.relaxes
-        ]
-        return max(bounds, key=lambda bound: bound.gain or 0)
+    def binds(self, workload: str) -> list[Bound]:
+        """What binds: of the cases that relax one resource, those that buy most; none where nothing is read."""
+        if self.row(AS_ASKED, workload)["tokens_per_s"] is None:
+            return []
+        relaxed = [one for one in self.cases if one.relaxes]
+        return binding([Bound(one.relaxes, one.name, self.row(one.name, workload)["gain"]) for one in relaxed])
+
+    def load(self, workload: str) -> dict[str, Any]:
+        """What the JSON has of a workload: pages read a token, the ceiling in tokens/s, and what binds."""
+        row = self.row(AS_ASKED, workload)
+        found = {name: row[name] for name in ("reads_per_token", "tokens_per_s")}
+        return found | {"binds": [asdict(bound) for bound in self.binds(workload)]}
 
 
 def ceiling(drive: Drive, groups: Groups, in_flight: int) -> float | None:
@@ -183,7 +198,7 @@ def plan(
         if workload == Workload(1) and wishes.compute_us:
             layers = wishes.layers or ((0,), 1)  # where they are not known, nothing hides the reads
             slack = slack_of(drive, demand.sent(0), wishes.compute_us, *layers, wishes.in_flight)
-            stall = max(0.0, *(one.mean_us - one.needed_us for one in slack))
+            stall = max(one.wait_us for one in slack)
     for name, other in wishes.others.items():
         size = wishes.cache_bytes - resident_bytes(other) + resident_bytes(layout)
         if size < 2 * other.page_bytes:
@@ -197,7 +212,8 @@ def plan(
     for row in rows:
         known = row["tokens_per_s"] and asked[row["workload"]]
         row["gain"] = row["tokens_per_s"] / asked[row["workload"]] if known else None
-    return Plan(rows, changed, slack if wishes.layers else [], stall, start - begin, counted)
+    notes = _notes(layout, drive, wishes.others)
+    return Plan(rows, changed, slack if wishes.layers else [], stall, start - begin, counted, notes)
 
 
 def _row(name: str, layout: Layout, case: Case, demand: Demand, cache_bytes: int, warm: Warm) -> dict[str, Any]:
@@ -226,6 +242,24 @@ def _row(name: str, layout: Layout, case: Case, demand: Demand, cache_bytes: int
     }
 
 
+def _notes(layout: Layout, drive: Drive, others: dict[str, Layout]) -> list[str]:
+    """See :class:`Plan`."""
+    notes = []
+    if layout.page_bytes != drive.page_bytes:
+        notes.append(
+            f"the drive's figures are of reads of {format_bytes(drive.page_bytes)}: in one of "
+            f"{format_bytes(layout.page_bytes)} every byte is taken to cost as much"
+        )
+    numbers = {name: made.addressing("row").ids_per_token * made.spec.rows.width for name, made in others.items()}
+    own = layout.addressing("row").ids_per_token * layout.spec.rows.width
+    notes += [
+        f"{name}: at most {count:,} numbers of the table a token, not {own:,}"
+        for name, count in numbers.items()
+        if count != own
+    ]
+    return notes
+
+
 def work(tokens: int, wishes: Wishes) -> int:
     """Tokens that a plan goes over in all, at the most."""
     counted, layouts = counted_tokens(tokens), 1 + len(wishes.others)
@@ -248,11 +282,12 @@ def slack_of(
     within = np.arange(len(groups.pages)) - np.repeat(groups.ends - sizes, sizes)
     for number, layer in enumerate(sorted(layers), 1):
         part = groups.only(within < np.repeat(-(-sizes * number // len(layers)), sizes))
-        mean, p99 = 0.0, 0.0
+        needed, mean, p99, wait = compute_us * layer / of, 0.0, 0.0, 0.0
         if len(part.pages):
             lookup = simulate(drive, part, max_reads=in_flight, max_groups=1).lookup
             mean, p99 = lookup.mean_ns / 1e3, float(lookup.percentiles_ns([_P99])[0]) / 1e3
-        found.append(Slack(layer, compute_us * layer / of, mean, p99))
+            wait = lookup.mean_over_ns(needed * 1e3) / 1e3
+        found.append(Slack(layer, needed, mean, p99, wait))
     return found
 
 

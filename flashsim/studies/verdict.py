@@ -1,37 +1,57 @@
 """What a plan comes to, in words: what binds, what a stream waits for, how early the reads of a layer are there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _BARELY = 1.05  # a gain that is none
+_ALIKE = 0.95  # of the best gain: binds as well
+_COSTS_LEAST = 0.0005  # of tokens/s
 
 
 @dataclass(frozen=True)
 class Bound:
     """what: the resource that binds, "RAM", "latency", "IOPS", "bandwidth" or "queue depth". case: what relaxes it.
-    gain: tokens/s that it buys, times the plan's; None where nothing is read."""
+    gain: tokens/s that it buys, times the plan's; None where nothing is read then."""
 
     what: str
     case: str
     gain: float | None
 
-    def told(self) -> str:
-        """What binds, for people."""
-        if self.gain is None:
-            return "nothing is read, so nothing of the drive binds"
-        if self.gain < _BARELY:
-            return f"nothing binds alone ({self.case} buys most, {self.gain:.2f} x)"
-        return f"{self.what} binds ({self.case}: {self.gain:.2f} x)"
+    def _told(self) -> str:
+        return f"{self.case}: {'nothing is read' if self.gain is None else f'{self.gain:.2f} x'}"
+
+
+def binding(relaxed: Sequence[Bound]) -> list[Bound]:
+    """Of those that buy something, the one that buys most, first, and those that buy about as much."""
+
+    def gain(bound: Bound) -> float:
+        return float("inf") if bound.gain is None else bound.gain
+
+    best = max(map(gain, relaxed))
+    return sorted((bound for bound in relaxed if gain(bound) >= _ALIKE * best), key=gain, reverse=True)
+
+
+def bounds_told(bounds: Sequence[Bound]) -> str:
+    """What binds, for people. bounds: of :func:`binding`, or () where nothing is read."""
+    if not bounds:
+        return "too little is read for anything of the drive to bind"
+    whats, told = " and ".join(bound.what for bound in bounds), ", ".join(bound._told() for bound in bounds)
+    if bounds[0].gain is not None and bounds[0].gain < _BARELY:
+        return f"nothing binds alone ({bounds[0]._told()} at most)"
+    return f"{whats} bind{'s' * (len(bounds) == 1)} ({told})"
 
 
 @dataclass(frozen=True)
 class Slack:
     """How long before its reads are needed a layer has them. layer: its number. needed_us: after the token is known.
-    mean_us, p99_us: when its reads are there, and those of the layers before it; 0 where there are none."""
+    mean_us, p99_us: when its reads are there, and those of the layers before it; 0 where there are none. wait_us: mean
+    of what a token waits for them."""
 
     layer: int
     needed_us: float
     mean_us: float
     p99_us: float
+    wait_us: float
 
     def told(self) -> str:
         """How early they are there, for people."""
@@ -44,9 +64,13 @@ class Slack:
         )
 
 
-def cost_told(compute_us: float, stall_us: float, layers_known: bool) -> str:
+def cost_told(compute_us: float, stall_us: float, reads_per_token: float, layers_known: bool) -> str:
     """What a stream whose token takes ``compute_us`` loses to a drive that it waits ``stall_us`` for, for people."""
     own, left = 1e6 / compute_us, 1e6 / (compute_us + stall_us)
-    costs = f"the drive costs {100 * (1 - left / own):.2g} %" if stall_us else "the drive keeps up"
-    where = "" if layers_known else ", where each token waits for all of its reads"
-    return f"1 stream, {own:,.1f} tokens/s without a drive, {left:,.1f} with it: {costs}{where}"
+    cost = 1 - left / own
+    costs = f"the drive costs {100 * cost:.2g} %" if cost >= _COSTS_LEAST else "the drive keeps up"
+    where = "" if layers_known else "; each token waits for all of its reads"
+    return (
+        f"1 stream, {own:,.1f} tokens/s without a drive, {left:,.1f} with it, {left * reads_per_token:,.0f} reads/s: "
+        f"{costs}{where}"
+    )

@@ -70,3 +70,33 @@ def test_a_better_drive_has_the_same_sender():
 def test_refusals(figures, message):
     with pytest.raises(UsageError, match=message):
         assumed(*figures)
+
+
+@pytest.mark.parametrize("dies", [1, 2, 3, 5, 7])
+def test_few_dies_keep_their_rate_where_latency_is_halved(dies):
+    """As far as whole dies let it; one die's latency is its rate."""
+    drive = load_drive("pcie4-consumer")
+    figures = {"dies": dies, "z_us": 5, "s_us": 100}
+    drive = msgspec.structs.replace(drive, parameters={name: Figure(value, "", "C") for name, value in figures.items()})
+    faster = Relaxed(latency=0.5).of(drive)
+    assert reads_per_s(faster, 4096) == pytest.approx(reads_per_s(drive, 4096), rel=0.02)
+    assert (reads_per_s(faster, 1) > 1.4 * reads_per_s(drive, 1)) == (dies > 1)
+
+
+@pytest.mark.parametrize("figures", [(0.01, 1e9), (2e6, 1), (100, 0), (100, 1e5, 0)])
+def test_figures_of_no_drive(figures):
+    with pytest.raises(UsageError, match=r"0.1 us to 1 s a read"):
+        assumed(*figures)
+
+
+def test_larger_reads_have_no_more_bytes_a_second():
+    """A drive's figures are of reads of one size: IOPS that were given of those, and others as many bytes."""
+
+    def bytes_per_s(drive, page_bytes):
+        groups = by_token(np.arange(20_000, dtype=np.uint32), np.ones(20_000, np.int64), page_bytes)
+        return simulate(drive, groups, max_reads=4096, max_groups=GROUPS_MAX).reads_per_s * page_bytes
+
+    assert bytes_per_s(assumed(100, 1e6, 5e8, page_bytes=16384), 16384) == pytest.approx(5e8, rel=0.01)
+    assert bytes_per_s(assumed(100, 1e5, page_bytes=16384), 16384) == pytest.approx(16384e5, rel=0.01)
+    for drive in (load_drive("optane-p4800x"), assumed(100, 1e5)):
+        assert bytes_per_s(drive, 16384) == pytest.approx(bytes_per_s(drive, 4096), rel=0.02)

@@ -29,20 +29,27 @@ def test_caches_of_a_curve():
 
 
 def test_what_binds_a_plan():
-    binds = {
-        "1 stream": {"what": "latency", "case": "half the latency", "gain": 1.625},
-        "8 streams": {"what": "queue depth", "case": "2 x in flight", "gain": 1.02},
-        "prefill 64": {"what": "RAM", "case": "2 x the cache", "gain": None},
+    def load(reads, tokens_per_s, *binds):
+        names = ("what", "case", "gain")
+        return {"reads_per_token": reads, "tokens_per_s": tokens_per_s,
+                "binds": [dict(zip(names, bound, strict=True)) for bound in binds]}  # fmt: skip
+
+    loads = {
+        "1 stream": load(1.5, 1e4, ("latency", "half the latency", 1.625), ("IOPS", "2 x the drive's reads/s", 1.6)),
+        "8 streams": load(1.5, 2e4, ("queue depth", "2 x in flight", 1.02)),
+        "prefill 32": load(0.25, 2e4, ("RAM", "2 x the cache", None)), "prefill 64": load(0.0, None),
     }  # fmt: skip
-    slack = [{"layer": 1, "needed_us": 490.0, "mean_us": 100.0, "p99_us": 120.0},
-             {"layer": 2, "needed_us": 100.0, "mean_us": 350.0, "p99_us": 500.0},
-             {"layer": 3, "needed_us": 1.0, "mean_us": 0.0, "p99_us": 0.0}]  # fmt: skip
-    facts = {"kind": "plan", "binds": binds, "slack": slack, "compute_us": 1000.0, "stall_us": 250.0}
+    slack = [{"layer": 1, "needed_us": 490.0, "mean_us": 100.0, "p99_us": 120.0, "wait_us": 0.0},
+             {"layer": 2, "needed_us": 100.0, "mean_us": 350.0, "p99_us": 500.0, "wait_us": 250.0},
+             {"layer": 3, "needed_us": 1.0, "mean_us": 0.0, "p99_us": 0.0, "wait_us": 0.0}]  # fmt: skip
+    facts = {"kind": "plan", "loads": loads, "slack": slack, "compute_us": 1000.0, "stall_us": 250.0}
     assert list(answers(facts)) == [
-        "1 stream: latency binds (half the latency: 1.62 x)",
-        "8 streams: nothing binds alone (2 x in flight buys most, 1.02 x)",
-        "prefill 64: nothing is read, so nothing of the drive binds",
-        "1 stream, 1,000.0 tokens/s without a drive, 800.0 with it: the drive costs 20 %",
+        "1 stream: 1.5 reads/token, at most 10,000 tokens/s; latency and IOPS bind (half the latency: 1.62 x, "
+        "2 x the drive's reads/s: 1.60 x)",
+        "8 streams: 1.5 reads/token, at most 20,000 tokens/s; nothing binds alone (2 x in flight: 1.02 x at most)",
+        "prefill 32: 0.25 reads/token, at most 20,000 tokens/s; RAM binds (2 x the cache: nothing is read)",
+        "prefill 64: 0 reads/token; too little is read for anything of the drive to bind",
+        "1 stream, 1,000.0 tokens/s without a drive, 800.0 with it, 1,200 reads/s: the drive costs 20 %",
         "layer 1: needed 0.49 ms after the token is known, there after 0.10 ms (p99 0.12): slack +0.39 ms",
         "layer 2: needed 0.10 ms after the token is known, there after 0.35 ms (p99 0.50): slack -0.25 ms",
         "layer 3: nothing to read",
@@ -51,8 +58,8 @@ def test_what_binds_a_plan():
 
 @pytest.mark.parametrize("facts", [
     {"kind": "curve"}, {"kind": "curve", "curves": [1]}, {"kind": "curve", "curves": [curve(targets=[{}])]},
-    {"kind": "plan", "binds": []}, {"kind": "plan", "binds": {"a": {}}}, {"kind": "plan", "binds": {}, "slack": [1]},
-    {"kind": "replay", "binds": {"a": {"case": "b", "gain": 2.0}}},
+    {"kind": "plan", "loads": []}, {"kind": "plan", "loads": {"a": {}}}, {"kind": "plan", "loads": {}, "slack": [1]},
+    {"kind": "replay", "loads": {"a": {"reads_per_token": 1.0, "tokens_per_s": None, "binds": []}}},
 ])  # fmt: skip
 def test_other_forms_say_nothing(facts):
     assert list(answers(facts)) == []

@@ -81,6 +81,16 @@ def test_steps_are_kept_evenly(monkeypatch):
     assert len(warm.demand(Workload(0, 2000), 60_000, [50]).kept.ends) == 10  # all there are, below KEPT_STEPS
 
 
+@pytest.mark.parametrize("share", [1.0, 3 / 40, 0.6])
+def test_kept_steps_are_of_every_phase_of_a_text_that_repeats_itself(share):
+    """However the steps come in pieces: as many as the share, and of a period of 40 each place as often as another."""
+    taken = np.concatenate([module._taken(first, 1000, share) for first in range(0, 400_000, 1000)])
+    assert taken.sum() == pytest.approx(400_000 * share, abs=1)
+    by_phase = taken.reshape(-1, 40).sum(axis=0)
+    assert by_phase.min() > 0.9 * by_phase.mean() and by_phase.max() < 1.1 * by_phase.mean()
+    assert (taken == module._taken(0, 400_000, share)).all()
+
+
 def test_text_that_is_too_short():
     assert counted_tokens(4) == 1 and counted_tokens(10**9) == 500_000
     with pytest.raises(UsageError, match="3 tokens: 4 or more"):
