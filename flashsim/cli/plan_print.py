@@ -96,7 +96,9 @@ def _compute(found, wishes, loads) -> Iterator[str]:
     if wishes.compute_us is None:
         return
     reads = found.row(AS_ASKED, loads[0])["reads_per_token"]
-    yield f"--compute: {cost_told(wishes.compute_us, found.stall_us, reads, bool(wishes.layers))}"
+    yield f"--compute: {cost_told(wishes.compute_us, found.stall_us, reads)}"
+    if not wishes.layers:
+        yield "  each token waits for all of its reads; --layers says which layers read, and when"
     for one in found.slack:
         yield f"  {one.told()}"
     yield ""

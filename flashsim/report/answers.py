@@ -76,7 +76,7 @@ def _of_plan(held: _Plan) -> Iterator[str]:
         yield f"{name}: {load.reads_per_token:.4g} reads/token{most}; {bounds_told(load.binds)}"
     if held.compute_us and held.stall_us is not None and held.loads:
         first = next(iter(held.loads.values()))
-        yield cost_told(held.compute_us, held.stall_us, first.reads_per_token, bool(held.slack))
+        yield cost_told(held.compute_us, held.stall_us, first.reads_per_token)
     for one in held.slack:
         yield one.told()
 

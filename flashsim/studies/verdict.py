@@ -64,13 +64,10 @@ class Slack:
         )
 
 
-def cost_told(compute_us: float, stall_us: float, reads_per_token: float, layers_known: bool) -> str:
+def cost_told(compute_us: float, stall_us: float, reads_per_token: float) -> str:
     """What a stream whose token takes ``compute_us`` loses to a drive that it waits ``stall_us`` for, for people."""
     own, left = 1e6 / compute_us, 1e6 / (compute_us + stall_us)
     cost = 1 - left / own
     costs = f"the drive costs {100 * cost:.2g} %" if cost >= _COSTS_LEAST else "the drive keeps up"
-    where = "" if layers_known else "; each token waits for all of its reads"
-    return (
-        f"1 stream, {own:,.1f} tokens/s without a drive, {left:,.1f} with it, {left * reads_per_token:,.0f} reads/s: "
-        f"{costs}{where}"
-    )
+    reads = f"{left * reads_per_token:,.0f} reads/s"
+    return f"1 stream, {own:,.1f} tokens/s without a drive, {left:,.1f} with it, {reads}: {costs}"

@@ -101,19 +101,19 @@ def test_rows_of_a_plan(stream):
 
 
 @pytest.mark.parametrize(
-    ("drive", "in_flight", "binds"),
+    ("drive", "load", "binds"),
     [
-        (assumed(1000, 1e6), 64, {"latency", "queue depth"}), (assumed(10, 100_000), 64, {"IOPS"}),
-        (assumed(1000, 1e6), 4096, {"latency"}), (assumed(10.24, 1e6, 4e8), 64, {"bandwidth"}),
+        (assumed(1000, 1e6), "1 stream", {"latency"}), (assumed(1000, 1e6), "prefill 2048", {"latency", "queue depth"}),
+        (assumed(10, 100_000), "prefill 2048", {"IOPS"}), (assumed(10.24, 1e6, 4e8), "prefill 2048", {"bandwidth"}),
     ],
 )  # fmt: skip
-def test_what_binds(stream, drive, in_flight, binds):
-    """A slow drive of many reads waits for its latency, or for the queue as much; a fast one for its rate, or bytes."""
-    found = plan(stream, layout("engram", params="200M"), drive, Wishes(8 << 10, in_flight=in_flight, streams=1))
-    bounds = found.binds("prefill 2048")
+def test_what_binds(stream, drive, load, binds):
+    """A slow drive waits for its latency, with many reads for the queue as much; a fast one for its rate, or bytes."""
+    found = plan(stream, layout("engram", params="200M"), drive, Wishes(8 << 10, streams=1))
+    bounds = found.binds(load)
     assert {bound.what for bound in bounds} == binds and bounds[0].gain > 1.5
     for bound in bounds:
-        assert found.row(bound.case, "prefill 2048")["gain"] == bound.gain > 0.95 * bounds[0].gain
+        assert found.row(bound.case, load)["gain"] == bound.gain >= 0.95 * bounds[0].gain
     assert len({row["workload"] for row in found.rows}) == 2  # one stream is asked for once
 
 
