@@ -96,7 +96,10 @@ class Sources:
         for option in sorted(_OF_SOME):
             if self.values[option] is not None and not any(option in options for options in taken.values()):
                 written = "--" + option.replace("_", "-")
-                raise UsageError(f"{written}: none of the {number_of(len(names), 'layout')} takes it: leave it out")
+                raise UsageError(
+                    f"{written}: none of the {number_of(len(names), 'layout')} takes it, "
+                    "1 that does is enough: leave it out"
+                )
         if self.params and all(spec.fixed for spec in specs.values()):
             raise UsageError(f"--params {self.params[0]}: each layout ({len(names)}) has the rows that it was "
                              "published with: leave it out")  # fmt: skip

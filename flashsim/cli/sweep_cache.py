@@ -113,7 +113,7 @@ def command(
     }  # fmt: skip
     ledger = Ledger(output, _KIND, COLUMNS, KEY, wishes | sources.facts(opened, layouts))
     if ledger.done:
-        click.echo(f"{output}: going on after {len(ledger.done)} cells of an earlier run", err=True)
+        click.echo(f"{output}: going on after {number_of(len(ledger.done), 'cell')} of an earlier run", err=True)
     runs = len(cells) * len(policies)
     if needs.seconds >= 1 or needs.memory_bytes >= 1 << 28:  # what is over at once need not be announced
         click.echo(
@@ -181,7 +181,7 @@ def _print(table, state) -> None:
         start += [f"{', '.join(others)}: {_start(others[0])}"]
     ways = [", ".join(policies), *start]
     if (workloads := list(dict.fromkeys(table["workload"]))) != [PLAIN]:
-        ways.append(f"{'; '.join(workloads)}: a page once a step")
+        ways.append(f"each page is read once in a step ({'; '.join(workloads)})")
     if pinned := int(table["pinned_pages"].max()):
         ways.append(f"{number_of(pinned, unit, ',')} pinned beforehand, which is not counted")
     click.echo(f"tokens counted: {', '.join(counted)}; {'; '.join(ways)}")
