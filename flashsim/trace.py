@@ -6,7 +6,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tokenize import TokenError
@@ -375,6 +375,13 @@ def refuse_part(path: Path) -> None:
             trace = path.with_name(path.name.removesuffix(ending) + ".npy")
             if facts_beside(trace):
                 raise UsageError(f"{path} holds the {held} of {trace.name}, 0 ids: leave it out, or give {trace.name}")
+
+
+def without_parts(paths: Sequence[Path]) -> list[Path]:
+    """``paths`` without what stands beside the traces among them: their counts and steps, which ``*.npy`` names too."""
+    traces = [path for path in paths if facts_beside(path)]
+    parts = {beside(path) for path in traces for beside in (_counts_path, _steps_path)}
+    return [path for path in paths if path not in parts]
 
 
 def _counts_path(path: Path) -> Path:

@@ -34,13 +34,13 @@ class Sources:
     def open(self) -> tuple[list, list]:
         """(streams and traces, layouts); the demo corpus where no file was named. Raises UsageError or DataError."""
         from flashsim.tokens.stream import TokenStream
-        from flashsim.trace import Trace, facts_beside
+        from flashsim.trace import Trace, facts_beside, without_parts
 
-        layouts, paths = self._layouts(), self.paths
+        layouts, paths = self._layouts(), without_parts(self.paths)
         if not paths:
             from flashsim.corpora.demo import demo_corpus
 
-            paths = (demo_corpus(),)
+            paths = [demo_corpus()]
         opened = [
             Trace.open(path) if facts_beside(path) else open_token_file(path, self.token_options) for path in paths
         ]
