@@ -1,5 +1,6 @@
 """Files that flashsim writes: all-or-nothing replacement, ``.npy`` written in pieces, and the facts beside a result."""
 
+import errno
 import fcntl
 import glob
 import hashlib
@@ -18,13 +19,16 @@ import numpy as np
 
 from flashsim.errors import UsageError
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what only writing runs into, and then no file is named
+
 
 @contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     """A binary file that becomes ``path`` when the block ends well, and leaves no trace when it does not.
 
     The data is written beside ``path`` under a temporary name and renamed, so a run killed at any moment leaves
-    either the old file or the new one. Missing parent folders are made. Raises UsageError where it cannot be written.
+    either the old file or the new one. Missing parent folders are made. Raises UsageError where it cannot be written;
+    an OSError of a full disk gets the name of the file.
     """
     target, temporary = Path(os.path.realpath(path)), None  # a link stays one
     new_folders = [folder for folder in target.parents if not os.path.exists(folder)]
@@ -34,7 +38,9 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
             yield file
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
+            error.filename = os.fspath(path)
         if temporary:
             Path(temporary).unlink(missing_ok=True)
         for folder in new_folders:
@@ -45,6 +51,8 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
 
 def _temporary_beside(target: Path) -> tuple[int, str]:
     try:
+        if target.is_symlink():  # still, with all links followed
+            raise UsageError(f"{target} is 1 link that leads back to itself: remove it, or choose another name")
         if target.is_dir():
             raise UsageError(f"{target} is a folder (1 name, 2 meanings): give the name of a file")
         if target.exists() and not target.is_file():
@@ -68,14 +76,20 @@ def _remove_leftovers(target: Path) -> None:
             left.unlink()
 
 
+def same_name(path: str | os.PathLike, other: str | os.PathLike) -> bool:
+    """Whether two names are of one file, there or not; links are followed, also those that lead nowhere."""
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
 def refuse_inputs(outputs: Iterable[str | os.PathLike], inputs: Iterable[str | os.PathLike | None]) -> None:
     """Raise UsageError where an output is the same file as an input, which would be lost, or a new one that would be
     taken for the JSON beside an input."""
     read = [Path(path) for path in inputs if path is not None and os.path.exists(path)]
     files = [path for path in read if path.is_file()]
-    beside = {path.with_name(path.name.removesuffix(".zst")).with_suffix(".json").resolve(): path for path in files}
+    jsons = [path.with_name(path.name.removesuffix(".zst")).with_suffix(".json") for path in files]
+    beside = {os.path.realpath(json): path for json, path in zip(jsons, files, strict=True)}
     for output in outputs:
-        if not os.path.exists(output) and (of := beside.get(Path(output).resolve())):
+        if not os.path.exists(output) and (of := beside.get(os.path.realpath(output))):
             raise UsageError(f"{output} belongs to another file, {of} (1 name, 2 meanings): choose another name")
         if os.path.exists(output) and any(os.path.samefile(output, path) for path in read):
             raise UsageError(f"{output} is 1 of the files that are read: choose another name")
@@ -125,19 +139,19 @@ class NpyWriter:
     HEADER_BYTES = 128
 
     def __init__(self, file: BinaryIO, dtype: np.dtype | type) -> None:
-        self._file, self._dtype, self.count = file, np.dtype(dtype), 0
+        self._file, self.dtype, self.count = file, np.dtype(dtype), 0
         file.write(bytes(self.HEADER_BYTES))
 
     def write(self, values: np.ndarray) -> None:
         """Append ``values`` (1-D, already of this file's dtype)."""
-        if values.dtype != self._dtype or values.ndim != 1:
-            raise TypeError(f"expected a 1-D {self._dtype} array, got {values.ndim}-D {values.dtype}")
+        if values.dtype != self.dtype or values.ndim != 1:
+            raise TypeError(f"expected a 1-D {self.dtype} array, got {values.ndim}-D {values.dtype}")
         self._file.write(memoryview(np.ascontiguousarray(values)).cast("B"))
         self.count += len(values)
 
     def close(self) -> None:
         """Write the header. The file stays open: it is the caller's."""
-        fields = f"{{'descr': '{self._dtype.str}', 'fortran_order': False, 'shape': ({self.count},), }}"
+        fields = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': ({self.count},), }}"
         text = fields.encode().ljust(self.HEADER_BYTES - 11) + b"\n"
         self._file.seek(0)
         self._file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)

@@ -6,7 +6,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tokenize import TokenError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _KIND = "trace"  # in the JSON beside it
 
-_FINGERPRINT_IDS = 1 << 16  # at each end of a trace
+_FINGERPRINT_VALUES = 1 << 16  # at each end of a file
 
 
 def pieces(
@@ -164,7 +164,8 @@ def write_trace(
     most *= 1 + workload.draft if workload else 1
     least, highest, count_dtype = most, 0, np.uint8 if most < 256 else np.uint16
     made = workload.steps if workload else pieces
-    with replacing(path) as ids_file, replacing(counts_path) as counts_file, replacing(steps_path) as steps_file:
+    # the ids last: a disk that is full is told with their name
+    with replacing(steps_path) as steps_file, replacing(counts_path) as counts_file, replacing(path) as ids_file:
         ids, counts = NpyWriter(ids_file, np.uint32), NpyWriter(counts_file, count_dtype)
         steps = NpyWriter(steps_file, np.uint32)
         for piece in made(stream, layout, unit=unit, begin=begin, end=end, backend=backend):
@@ -195,7 +196,9 @@ def write_trace(
             "workload": workload and {"label": workload.label, "steps": steps.count} | asdict(workload) | shared,
             "backend": backend,
             "layout": layout_facts(layout),
-            "fingerprint": _fingerprint(_written(ids_file, ids.count)),
+            "fingerprint": _fingerprint(_written(ids_file, ids)),
+            "counts_fingerprint": _fingerprint(_written(counts_file, counts)) if varies else None,
+            "steps_fingerprint": _fingerprint(_written(steps_file, steps)) if workload else None,
             "source": source_facts(stream),  # reads the whole file: before anything is replaced
         }
     if not varies:
@@ -238,8 +241,6 @@ class Trace:
                     f"{_counts_path(path)}: {len(counts)} {counts.dtype} counts for {facts['tokens']} tokens: "
                     "trace it again"
                 )
-        if facts.get("fingerprint") not in (None, _fingerprint(ids)):
-            raise DataError(f"{path}: its {len(ids)} ids are not the ones that its JSON is of: trace it again")
         steps = None
         if facts.get("workload"):
             steps = _mapped(_steps_path(path))
@@ -254,6 +255,13 @@ class Trace:
                 f"{path}: {len(ids)} ids for the {trace.reads_before(len(trace))} reads of {len(trace)} tokens: "
                 "trace it again"
             )
+        for part, held, of, key in (
+            (path, ids, "ids", "fingerprint"),
+            (_counts_path(path), counts, "counts", "counts_fingerprint"),
+            (_steps_path(path), steps, "steps", "steps_fingerprint"),
+        ):  # an older trace has not all of them
+            if held is not None and facts.get(key) not in (None, _fingerprint(held)):
+                raise DataError(f"{part}: its {len(held)} {of} are not the ones that its JSON is of: trace it again")
         return trace
 
     def __len__(self) -> int:
@@ -277,17 +285,18 @@ class Trace:
         return int(self.counts[:token].sum(dtype=np.int64))
 
 
-def _written(file: BinaryIO, count: int) -> np.ndarray:
-    """The ids that a NpyWriter has put into ``file``."""
+def _written(file: BinaryIO, writer: NpyWriter) -> np.ndarray:
+    """What ``writer`` has put into ``file``."""
     file.flush()
-    return np.memmap(file, np.uint32, "r", NpyWriter.HEADER_BYTES, (count,)) if count else np.zeros(0, np.uint32)
+    shape, dtype = (writer.count,), writer.dtype
+    return np.memmap(file, dtype, "r", NpyWriter.HEADER_BYTES, shape) if writer.count else np.zeros(0, dtype)
 
 
-def _fingerprint(ids: np.ndarray) -> str:
-    """What ties a JSON to its ids: a digest of their number, the first and the last of them. A run that was killed
-    between two renames leaves ids of one trace with the JSON of another."""
-    digest = hashlib.sha256(str(len(ids)).encode())
-    for part in (ids[:_FINGERPRINT_IDS], ids[-_FINGERPRINT_IDS:]):
+def _fingerprint(values: np.ndarray) -> str:
+    """What ties a JSON to the ids, counts or steps of its trace: a digest of their number, the first and the last of
+    them. A run that was killed between two renames leaves those of one trace with the JSON of another."""
+    digest = hashlib.sha256(str(len(values)).encode())
+    for part in (values[:_FINGERPRINT_VALUES], values[-_FINGERPRINT_VALUES:]):
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
 
@@ -314,7 +323,7 @@ class _Rows(msgspec.Struct):
 
 
 class _Ngrams(msgspec.Struct):
-    orders: list[int]
+    orders: Annotated[list[int], msgspec.Meta(min_length=1)]
     boundary: str | None = None
 
 
@@ -366,6 +375,13 @@ def refuse_part(path: Path) -> None:
             trace = path.with_name(path.name.removesuffix(ending) + ".npy")
             if facts_beside(trace):
                 raise UsageError(f"{path} holds the {held} of {trace.name}, 0 ids: leave it out, or give {trace.name}")
+
+
+def without_parts(paths: Sequence[Path]) -> list[Path]:
+    """``paths`` without what stands beside the traces among them: their counts and steps, which ``*.npy`` names too."""
+    traces = [path for path in paths if facts_beside(path)]
+    parts = {beside(path) for path in traces for beside in (_counts_path, _steps_path)}
+    return [path for path in paths if path not in parts]
 
 
 def _counts_path(path: Path) -> Path:

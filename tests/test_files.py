@@ -1,5 +1,6 @@
 """Files: all or nothing, ``.npy`` in pieces, and the JSON beside a result."""
 
+import errno
 import hashlib
 import io
 import json
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from flashsim.errors import UsageError
 from flashsim.files import (
     NpyWriter,
+    check_result,
     facts_path,
     parse_json,
     refuse_inputs,
     replacing,
     require_writable,
+    same_name,
     sha256_of,
     write_facts,
     write_text,
@@ -178,6 +181,27 @@ def test_a_device_or_pipe_is_not_replaced_and_a_link_stays_one(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     write_text(tmp_path / "link", "text")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "text"
+
+
+def test_a_link_that_leads_back_to_itself_is_refused(tmp_path):
+    (tmp_path / "a").symlink_to("b.csv")
+    (tmp_path / "b.csv").symlink_to("a")
+    (tmp_path / "read").touch()
+    for attempt in (require_writable, lambda path: check_result(path, "test", [tmp_path / "read"])):
+        with pytest.raises(UsageError, match=r"1 link that leads back to itself: remove it, or"):
+            attempt(tmp_path / "b.csv")
+    assert same_name(tmp_path / "a", tmp_path / "a") and not same_name(tmp_path / "a", tmp_path / "read")
+    assert (tmp_path / "b.csv").is_symlink() and everything_in(tmp_path) == ["a", "b.csv", "read"]
+
+
+def test_a_full_disk_is_told_with_the_file_that_did_not_fit(tmp_path):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(OSError) as caught, replacing(tmp_path / "a.png"):
+        raise full
+    assert caught.value is full and full.filename == str(tmp_path / "a.png") and everything_in(tmp_path) == []
+    with pytest.raises(OSError) as caught, replacing(tmp_path / "a.png"):
+        raise OSError(errno.EIO, "Input/output error")  # maybe of something that is read
+    assert caught.value.filename is None
 
 
 def test_inputs_are_not_outputs(tmp_path):

@@ -17,6 +17,7 @@ from flashsim.kernels import BACKENDS
 from flashsim.layouts import layout
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
 from flashsim.trace import Tally, Trace, pieces, window, write_trace
+from flashsim.workloads import Workload
 
 PAGEGRAM, ENGRAM, FLAT = (layout(name, params=1_000_000) for name in ("pagegram", "engram", "flat"))
 WIDE = layout("engram", params=30_000_000, heads=130)  # 260 reads a token: counts need uint16
@@ -273,6 +274,10 @@ def counts_of(path):
     (lambda path: edited(path, lambda facts: facts.pop("ids_below")), "missing required field `ids_below`"),
     (lambda path: edited(path, lambda facts: facts.pop("layout")), "missing required field `layout`"),
     (lambda path: edited(path, lambda facts: facts["layout"].pop("spec")), "missing required field `spec`"),
+    (
+        lambda path: edited(path, lambda facts: facts["layout"]["spec"]["ngrams"].update(orders=[])),
+        r"length >= 1 - at `\$\.layout\.spec\.ngrams\.orders`",
+    ),
     (lambda path: edited(path, lambda facts: facts["source"].pop("name")), "missing required field `name`"),
     (lambda path: edited(path, lambda facts: facts["source"].update(boundary=[0])), r"\$.source.boundary"),
     (lambda path: edited(path, lambda facts: facts.update(skip="0")), r"\$.skip"),
@@ -306,3 +311,19 @@ def test_ids_of_another_trace_are_not_taken_for_those_of_the_json(tmp_path, stre
     (tmp_path / "0.npy").write_bytes((tmp_path / "1.npy").read_bytes())
     with pytest.raises(DataError, match="are not the ones that its JSON is of"):
         Trace.open(tmp_path / "0.npy")
+
+
+@pytest.mark.parametrize(("end", "of"), [(".counts.npy", "counts"), (".steps.npy", "steps")])
+def test_counts_and_steps_of_another_trace_are_not_taken(tmp_path, stream, end, of):
+    """Of as many tokens and reads in all, so that only what they hold tells."""
+    for streams in (4, 8):
+        write_trace(tmp_path / f"{streams}.npy", stream, FLAT, tokens=20_000, workload=Workload(streams))
+    path = tmp_path / f"4{end}"
+    if of == "steps":
+        path.write_bytes((tmp_path / f"8{end}").read_bytes())
+    else:
+        np.save(path, np.load(path)[::-1])
+    with pytest.raises(DataError, match=rf"4\{end}: its \d+ {of} are not the ones that its JSON is of: trace it again"):
+        Trace.open(tmp_path / "4.npy")
+    edited(tmp_path / "4.npy", lambda facts: facts.pop(f"{of}_fingerprint"))  # as older traces are
+    assert len(Trace.open(tmp_path / "4.npy")) == 20_000

@@ -100,7 +100,9 @@ def command(
     one. A trace that is named like a command is ./check.
     """
     from flashsim.studies.replay_wishes import Wishes
+    from flashsim.trace import without_parts
 
+    traces = without_parts(traces)
     if not traces:
         raise UsageError("0 traces: give what `flashsim trace` wrote, or see 'flashsim replay --help'")
     if seconds is not None and lookups is not None:
@@ -115,8 +117,9 @@ def command(
         raise UsageError(
             f"{number_of(len(traces), 'trace')} and 0 drives: give --target FILE, --device NAME, or --engine null"
         )
-    alone = {"--fold": fold, "--buffered": buffered, "--verify": verify, "--base": base, "--engine": engine != "auto"}
-    if target is None and (unmet := [name for name, given in alone.items() if given and engine != "null"]):
+    other = engine not in ("auto", "null")  # which read something
+    alone = {"--fold": fold, "--buffered": buffered, "--verify": verify, "--base": base, "--engine": other}
+    if target is None and (unmet := [name for name, given in alone.items() if given]):
         raise UsageError(f"{unmet[0]} and 0 targets to read: give --target FILE, or leave it out")
     record = Record(output, [*traces, target, device], wishes)
     opened = [_open(path) for path in traces]

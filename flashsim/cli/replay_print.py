@@ -118,4 +118,5 @@ def _doubts(rows: Sequence[dict]) -> Iterator[str]:
         _, text, row = max(found, key=lambda each: each[0])
         where = f" ({row['label']} {row['mode']} at {row['in_flight']})"
         some = f", {len(found)} of {len(measured)} points" if len(found) < len(measured) else ""
-        yield f"flag {name}{some}: {text}{where if some else ''}"
+        of_one = some or len({text for _, text, _ in found}) > 1 or name == "repeats"  # not of all alike
+        yield f"flag {name}{some}: {text}{where if of_one else ''}"

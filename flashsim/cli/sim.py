@@ -46,7 +46,7 @@ def command(
 
     Every object is one page. Ids may be any numbers from 0; those that lie far apart are numbered anew.
     """
-    from flashsim.files import facts_path, require_writable, sha256_of, write_facts, write_text
+    from flashsim.files import facts_path, require_writable, same_name, sha256_of, write_facts, write_text
     from flashsim.interop import read_trace
     from flashsim.studies.foreign import COLUMNS, Pages, simulate
     from flashsim.studies.ledger import to_csv
@@ -54,7 +54,7 @@ def command(
 
     if output.suffix != ".csv":
         raise UsageError(f"-o {output}: 1 CSV and a .json beside it are written: let the name end in .csv")
-    if output.resolve() == trace.resolve():
+    if same_name(output, trace):
         raise UsageError(f"{output} is the trace itself (1 name, 2 meanings): choose another -o")
     facts_path(output, _KIND)
     require_writable(output)

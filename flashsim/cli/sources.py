@@ -34,13 +34,13 @@ class Sources:
     def open(self) -> tuple[list, list]:
         """(streams and traces, layouts); the demo corpus where no file was named. Raises UsageError or DataError."""
         from flashsim.tokens.stream import TokenStream
-        from flashsim.trace import Trace, facts_beside
+        from flashsim.trace import Trace, facts_beside, without_parts
 
-        layouts, paths = self._layouts(), self.paths
+        layouts, paths = self._layouts(), without_parts(self.paths)
         if not paths:
             from flashsim.corpora.demo import demo_corpus
 
-            paths = (demo_corpus(),)
+            paths = [demo_corpus()]
         opened = [
             Trace.open(path) if facts_beside(path) else open_token_file(path, self.token_options) for path in paths
         ]
@@ -96,7 +96,10 @@ class Sources:
         for option in sorted(_OF_SOME):
             if self.values[option] is not None and not any(option in options for options in taken.values()):
                 written = "--" + option.replace("_", "-")
-                raise UsageError(f"{written}: none of the {number_of(len(names), 'layout')} takes it: leave it out")
+                raise UsageError(
+                    f"{written}: none of the {number_of(len(names), 'layout')} takes it, "
+                    "1 that does is enough: leave it out"
+                )
         if self.params and all(spec.fixed for spec in specs.values()):
             raise UsageError(f"--params {self.params[0]}: each layout ({len(names)}) has the rows that it was "
                              "published with: leave it out")  # fmt: skip

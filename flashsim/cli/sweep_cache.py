@@ -76,7 +76,7 @@ def command(
     from flashsim.studies.cache_sweep import COLUMNS, KEY, Ways, check, sweep_cache
     from flashsim.studies.cells import cells_of
     from flashsim.studies.drives import Sharding
-    from flashsim.studies.estimate import estimate
+    from flashsim.studies.estimate import estimate, require_memory
     from flashsim.studies.ledger import Ledger
     from flashsim.trace import source_facts
 
@@ -101,6 +101,8 @@ def command(
     cells = cells_of(opened, layouts, sources.skip, sources.tokens, unit, workloads)
     state = warm.open(cells)
     check(cells, sizes, policies, warmup, ways, state)
+    needs = estimate(cells, policies, sizes, jobs, backend, len(state.pages) if state else 0)
+    require_memory(needs.memory_bytes, cells, "take --jobs 1, fewer --cache at a time, or a smaller table")
     wishes = {
         "cache_bytes": sizes, "policies": list(policies), "warmup_tokens": warmup, "backend": backend, "unit": unit,
         "entry_bytes": entry_bytes, "pin_bytes": ways.pin_bytes, "split": split, "per_token": per_token,
@@ -111,8 +113,7 @@ def command(
     }  # fmt: skip
     ledger = Ledger(output, _KIND, COLUMNS, KEY, wishes | sources.facts(opened, layouts))
     if ledger.done:
-        click.echo(f"{output}: going on after {len(ledger.done)} cells of an earlier run", err=True)
-    needs = estimate(cells, policies, sizes, jobs, backend, len(state.pages) if state else 0)
+        click.echo(f"{output}: going on after {number_of(len(ledger.done), 'cell')} of an earlier run", err=True)
     runs = len(cells) * len(policies)
     if needs.seconds >= 1 or needs.memory_bytes >= 1 << 28:  # what is over at once need not be announced
         click.echo(
@@ -180,7 +181,7 @@ def _print(table, state) -> None:
         start += [f"{', '.join(others)}: {_start(others[0])}"]
     ways = [", ".join(policies), *start]
     if (workloads := list(dict.fromkeys(table["workload"]))) != [PLAIN]:
-        ways.append(f"{'; '.join(workloads)}: a page once a step")
+        ways.append(f"each page is read once in a step ({'; '.join(workloads)})")
     if pinned := int(table["pinned_pages"].max()):
         ways.append(f"{number_of(pinned, unit, ',')} pinned beforehand, which is not counted")
     click.echo(f"tokens counted: {', '.join(counted)}; {'; '.join(ways)}")

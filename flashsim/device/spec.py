@@ -5,6 +5,7 @@ drive without parameters is a *template*: its figures are not known well enough,
 """
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -154,15 +155,20 @@ def _wrong(drive: Drive) -> str | None:
     named = {each.source for each in (*drive.parameters.values(), *drive.points)}
     if unsaid := sorted(named - drive.sources.keys()):
         return f"source {unsaid[0]!r} is none of the {len(drive.sources)} in [sources]"
-    for name, figure in drive.parameters.items():
-        if not name.endswith("_us") and (figure.value != round(figure.value) or not 1 <= figure.value <= 1 << 20):
-            return f"{name} = {figure.value:g}: a whole number from 1 to {1 << 20} is needed"
-        if name.endswith("_us") and not 0 <= figure.value * 1000 <= NS_MAX:
-            return f"{name} = {figure.value:g}: 0 to {NS_MAX / 1e3:g} are possible"
+    for name, figure in drive.parameters.items():  # nan is in no range
+        whole, value = not name.endswith("_us"), figure.value
+        if whole and not (1 <= value <= 1 << 20 and value == round(value)):
+            return f"{name} = {value:g}: a whole number from 1 to {1 << 20} is needed"
+        if not whole and not 0 <= value * 1000 <= NS_MAX:
+            return f"{name} = {value:g}: 0 to {NS_MAX / 1e3:g} are possible"
+    for at, point in enumerate(drive.points, 1):
+        for name, value in msgspec.structs.asdict(point).items():
+            if isinstance(value, (int, float)) and not 0 <= value < math.inf:
+                return f"point {at}: {name} = {value:g}: 0 or more is needed, and finite"
     if drive.value("s_jitter_us") > drive.value("s_us"):
         return f"s_jitter_us = {drive.value('s_jitter_us'):g} is over s_us = {drive.value('s_us'):g}"
-    if drive.calibrated and not any(drive.value(name) for name in PARAMETERS if name.endswith("_us")):
-        return "a read would take 0 us"
+    if drive.calibrated and not any(round(drive.value(name) * 1000) for name in PARAMETERS if name.endswith("_us")):
+        return "a read would take 0 ns"
     return None
 
 

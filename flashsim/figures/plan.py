@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
+from flashsim.errors import DataError
 from flashsim.figures.style import COLOURS, figure, save
 from flashsim.figures.tables import read_table
-from flashsim.units import format_bytes
+from flashsim.units import format_bytes, number_of
 
 _NEEDED = (
     "corpus", "synthetic", "label", "case", "workload", "cache_bytes", "drive", "tokens", "references_per_token",
@@ -23,6 +24,12 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
     """
     table = read_table(Path(csv), _NEEDED, "plan")
     asked = table[table["case"] == _AS_ASKED]
+    held = table.groupby("workload", sort=False)["case"].agg(list)
+    if asked.empty or len(held) < 2 or any(sorted(names) != sorted(set(table["case"])) for names in held):
+        raise DataError(
+            f"{csv}: {number_of(len(table), 'row')}, not each case once for each of 2 workloads or more, "
+            f"{_AS_ASKED!r} among them: give the CSV of one plan, uncut"
+        )
     loads, cases = list(asked["workload"]), [case for case in dict.fromkeys(table["case"]) if case != _AS_ASKED]
     with figure(10.4, 1.6 + 0.42 * max(len(cases), 6), 1, 2) as (made, axes):
         _reads(axes[0][0], asked, loads)

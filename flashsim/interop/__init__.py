@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import replacing
+from flashsim.files import replacing, same_name
 from flashsim.interop import fio, npy, oracle_general, text
 from flashsim.interop.exchange import Export
 from flashsim.tokens.source import opened
@@ -75,7 +75,7 @@ def export_trace(
 def _keep(trace: Trace, path: Path) -> None:
     """Refuse to write over the trace itself."""
     own = [trace.path, *(trace.path.with_suffix(suffix) for suffix in (".json", ".counts.npy", ".steps.npy"))]
-    if path.resolve() in [name.resolve() for name in own]:
+    if any(same_name(path, name) for name in own):
         raise UsageError(f"{path} is of the trace itself (1 name, 2 meanings): choose another -o")
 
 

@@ -98,12 +98,13 @@ def layout(
     label = "-".join([spec.name, *slots, *size, *marks, *(["raw-ids"] if raw_ids else [])])
     if ngram_set is not None and spec.hash.family != "longest-match":
         raise UsageError(f"--ngram-set: {spec.name} hashes any n-gram, 1 set is no use to it: leave it out")
+    if (vocab_map is not None or raw_ids) and not spec.vocabulary.mapped:
+        option = "--vocab-map" if vocab_map is not None else "--raw-ids"
+        raise UsageError(f"{option}: {spec.name} hashes the tokenizer's own ids, with 0 maps of them: leave it out")
     if spec.hash.family == "longest-match":
         made = matched.work_out(spec, label, ngram_set)
     elif spec.hash.family != "mix64":
         made = tables.work_out(spec, label, None if vocab_map is None else load_map(vocab_map), bool(raw_ids))
-    elif vocab_map is not None or raw_ids:
-        raise UsageError(f"{spec.name} hashes the tokenizer's own ids: 0 maps: leave --vocab-map, --raw-ids out")
     else:
         made = mixed.work_out(spec, label)
     if weights is None and not tensor:

@@ -161,8 +161,6 @@ def _vocabulary(spec: LayoutSpec, vocabulary: np.ndarray | None, raw_ids: bool) 
     """How many ids are hashed, and the map to them."""
     wanted = spec.vocabulary
     if not wanted.mapped:
-        if vocabulary is not None or raw_ids:
-            raise UsageError(f"{spec.name} hashes the tokenizer's own ids: 0 maps: leave --vocab-map, --raw-ids out")
         if not wanted.size and spec.hash.layers and not spec.hash.multipliers and spec.hash.family == "xor-multiply":
             raise UsageError(f"{spec.name}: multipliers follow from vocabulary.size, which is 0: give it, or them")
         return wanted.size, None

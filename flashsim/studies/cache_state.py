@@ -19,6 +19,7 @@ from flashsim.files import (
     refuse_inputs,
     replacing,
     require_writable,
+    same_name,
     sha256_of,
     write_facts,
 )
@@ -92,10 +93,10 @@ def check_state_path(path: Path, cells: list[Cell], csv: Path) -> None:
         raise UsageError(f"--save-state {path}: {len(cells)} states for 1 file: give one source and one layout")
     if path.suffix != ".npy":
         raise UsageError(f"--save-state {path}: a state is 1 .npy file and a .json beside it: let its name end in .npy")
-    if path.with_suffix(".json").resolve() == csv.with_suffix(".json").resolve():
+    if same_name(path.with_suffix(".json"), csv.with_suffix(".json")):
         raise UsageError(f"--save-state {path}, -o {csv}: 1 .json for 2 results: give them other names")
     source = cells[0].source.path
-    if source and path.resolve() == source.resolve():
+    if source and same_name(path, source):
         raise UsageError(f"--save-state {path} is the source itself (1 name, 2 meanings): choose another name")
     refuse_inputs([path.with_suffix(".json")], [source])
     facts_path(path, KIND)

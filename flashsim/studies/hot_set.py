@@ -15,6 +15,7 @@ import numpy as np
 from flashsim.errors import UsageError
 from flashsim.kernels.nb.counting import add_counts
 from flashsim.studies.cells import Cell, Counted, check_ids, names_of, steps, unit_bytes
+from flashsim.studies.estimate import reads_of, require_memory
 
 COLUMNS = (
     "corpus", "synthetic", "layout", "S", "params", "label", "unit", "table_bytes", "page_bytes", "orders", "tokens",
@@ -24,6 +25,8 @@ COLUMNS = (
 PERCENTS = (10, 25, 50, 75, 90, 95, 99)  # of the reads
 POINTS_PER_OCTAVE = 8
 _SLICE = 1 << 22  # ids taken at a time
+_READS_SPARSE = 4  # fewer reads than a table has ids over this take less memory sorted
+_READ_BYTES, _DISTINCT_BYTES = 13, 24  # of a read that is sorted, and of an id that was read
 
 
 @dataclass(frozen=True)
@@ -82,12 +85,13 @@ class Part:
 
 @dataclass(frozen=True)
 class HotSet:
-    """The hot set of one cell. counts: uint32, shape (ids,): reads of each id. parts: the whole table, then the orders
-    that have a part of their own, if there are several."""
+    """The hot set of one cell. ids: uint32, shape (distinct,), rising: those that were read; counts: uint32, how often.
+    parts: the whole table, then the orders that have a part of their own, if there are several."""
 
     names: dict[str, Any]
     unit_bytes: int
     tokens: int
+    ids: np.ndarray
     counts: np.ndarray
     parts: list[Part]
 
@@ -96,8 +100,7 @@ class HotSet:
         """uint32, shape (distinct,): the ids read, the most read last: loaded in this order, they are what LRU keeps
         longest. Of those read equally often the smaller ids are last, as :func:`flashsim.cache.pin.most_read` has it.
         """
-        read = np.flatnonzero(self.counts)[::-1]
-        return read[np.argsort(self.counts[read], kind="stable")].astype(np.uint32)
+        return self.ids[::-1][np.argsort(self.counts[::-1], kind="stable")]
 
     def table(self):
         """A DataFrame of COLUMNS: a row for each part and number of hottest pages, POINTS_PER_OCTAVE an octave, and
@@ -132,8 +135,9 @@ class HotSet:
 
 
 def check(cell: Cell) -> None:
-    """Raise UsageError where :func:`hot_set` could not run."""
+    """Raise UsageError where :func:`hot_set` could not run, for want of memory too."""
     check_ids(cell)
+    require_memory(memory_bytes(cell), [cell], "take fewer --tokens")
     if cell.tokens < 2:
         raise UsageError(f"{cell.tokens} token has no 2 halves: take more --tokens")
 
@@ -141,29 +145,66 @@ def check(cell: Cell) -> None:
 def hot_set(cell: Cell, *, backend: str = "c", progress: Callable[[int], None] = lambda tokens: None) -> HotSet:
     """The hot set of one source through one layout. Every read counts, also a second one of the same token.
 
-    Memory: 12 B for each id of the table. Raises UsageError as :func:`check` does, where a half of the tokens reads
-    nothing, or where one id is read 2^32 times.
+    Memory: see :func:`memory_bytes`. Raises UsageError as :func:`check` does, where a half of the tokens reads nothing,
+    or where one id is read 2^32 times.
     """
     check(cell)
-    half, counted = cell.begin + cell.tokens // 2, Counted()
-    halves = np.zeros((2, cell.ids_below), np.uint32)
-    for counts, first, last in zip(halves, (cell.begin, half), (half, cell.end), strict=True):
-        for ids, step in steps(cell, first, last, backend):
-            add_counts(ids, counts)
-            counted += step
-            progress(step.tokens)
-        if not counts.any():
+    half, counted, found = cell.begin + cell.tokens // 2, Counted(), []
+    for first, last in ((cell.begin, half), (half, cell.end)):
+        ids, counts, of_half = _read(cell, first, last, backend, progress)
+        if not len(ids):
             raise UsageError(f"{last - first} of {cell.tokens} tokens read nothing, a half of them: take more --tokens")
+        found.append((ids, counts))
+        counted += of_half
+    read = np.union1d(found[0][0], found[1][0])
+    halves = np.zeros((2, len(read)), np.uint32)
+    for row, (ids, counts) in zip(halves, found, strict=True):
+        row[np.searchsorted(read, ids)] = counts
+    del found
     whole = halves.sum(axis=0, dtype=np.uint32)
     if int(whole.sum(dtype=np.int64)) != counted.reads:
         raise UsageError(f"{counted.reads} reads, 2^32 or more of them of one id: take fewer --tokens")
     parts = []
     for orders, slices in _parts(cell):
-        first, second, both = (_joined(counts, slices) for counts in (*halves, whole))
+        ids = sum(part.stop - part.start for part in slices)
+        held = [slice(*np.searchsorted(read, (part.start, part.stop))) for part in slices]
+        first, second, both = (_joined(counts, held) for counts in (*halves, whole))
         if first.any() and second.any():
             rankings = Ranking.of(both, both), Ranking.of(first, second), Ranking.of(second, second)
-            parts.append(Part(orders, len(both), *rankings))
-    return HotSet(names_of(cell), unit_bytes(cell), counted.tokens, whole, parts)
+            parts.append(Part(orders, ids, *rankings))
+    return HotSet(names_of(cell), unit_bytes(cell), counted.tokens, read, whole, parts)
+
+
+def memory_bytes(cell: Cell) -> int:
+    """What :func:`hot_set` takes, about."""
+    reads = reads_of(cell)
+    counting = _READ_BYTES * reads // 2 if _sparse(cell) else 4 * cell.ids_below
+    return counting + _DISTINCT_BYTES * min(reads, cell.ids_below)
+
+
+def _sparse(cell: Cell) -> bool:
+    """Whether the text is so short for its table that its reads are sorted, not counted in an array of every id."""
+    return reads_of(cell) < cell.ids_below // _READS_SPARSE
+
+
+def _read(
+    cell: Cell, first: int, last: int, backend: str, progress: Callable[[int], None]
+) -> tuple[np.ndarray, np.ndarray, Counted]:
+    """(ids, counts, what else was counted) of tokens [first, last): uint32, the ids read, rising, and how often."""
+    counted, reads = Counted(), []
+    counts = None if _sparse(cell) else np.zeros(cell.ids_below, np.uint32)
+    for ids, step in steps(cell, first, last, backend):
+        if counts is None:
+            reads.append(ids.copy())
+        else:
+            add_counts(ids, counts)
+        counted += step
+        progress(step.tokens)
+    if counts is None:
+        ids, times = np.unique(np.concatenate(reads), return_counts=True)
+        return ids, times.astype(np.uint32), counted
+    ids = np.flatnonzero(counts).astype(np.uint32)
+    return ids, counts[ids], counted
 
 
 def _parts(cell: Cell) -> list[tuple[str, list[slice]]]:

@@ -219,7 +219,11 @@ def test_out_of_space_is_one_line(in_rubbish, monkeypatch, tmp_path):
     monkeypatch.setattr("flashsim.files.NpyWriter.write", full)
     before = contents(tmp_path)
     code, out, err = in_rubbish(*TRACE, "--eot", "0")
-    assert (code, out, err) == (1, "", "flashsim: error: input/output: No space left on device (errno 28)\n")
+    assert (code, out, err) == (
+        1,
+        "",
+        "flashsim: error: traces/corpus.pagegram-S4-1M.npy: No space left on device (errno 28)\n",
+    )
     assert contents(tmp_path) == before
 
 

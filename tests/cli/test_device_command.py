@@ -108,6 +108,7 @@ def test_what_a_model_says_is_no_measurement(flashsim, tmp_path):
         (["show", "nothing"], 2, "no drive 'nothing': take one of the 16 presets"),
         (["calibrate", "fio1.json"], 2, "1 depth in 1 point: 2 are needed at least"),
         (["calibrate", "none.json"], 3, "none.json: No such file"),
+        (["calibrate", "."], 3, ".: Is a directory (errno 21)"),
         (["calibrate", "fio1.json", "-o", "fio1.json"], 2, "1 file NAME.toml is written"),
         (["calibrate", "fio1.json", "fio64.json", "--name", "a b"], 2, "name 'a b'"),
         (["calibrate", "fio1.json", "fio64.json", "-o", "fio1.json/x.toml"], 2, "cannot write"),

@@ -98,3 +98,18 @@ def test_bad_input(flashsim, corpus_file, tmp_path, arguments, code, message):
     (line,) = [line for line in err.splitlines() if not line.startswith("note")]
     assert line.startswith("flashsim: error: ") and re.search(message, line), line
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_takes_more_memory_than_is_free_is_refused_before(flashsim, corpus_file, monkeypatch, tmp_path):
+    """The way out works."""
+    (tmp_path / "meminfo").write_text("MemAvailable:  500 kB\n")
+    monkeypatch.setattr("flashsim.studies.estimate._MEMORY", tmp_path / "meminfo")
+    common = (corpus_file, "--eot", 0, "--layout", "pagegram", "--params", "100M", "--tokens", "2k", "-o", "x.csv")
+    for command in (("hot-set",), ("sweep-cache", "--cache", "64KiB")):
+        code, out, err = flashsim(*command, *common, "--unit", "row")
+        assert (code, out) == (2, "") and "of memory are needed, 500 KiB are free: take --unit page" in err
+        assert not (tmp_path / "x.csv").exists()
+        code, _, err = flashsim(*command, *common, "--unit", "page")
+        assert code == 0, err
+        for path in tmp_path.glob("x.*"):
+            path.unlink()

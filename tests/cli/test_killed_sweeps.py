@@ -16,6 +16,7 @@ import pytest
 from flashsim.studies import cache_sweep
 from flashsim.studies.cache_sweep import COLUMNS
 from flashsim.studies.ledger import Ledger
+from flashsim.units import number_of
 from tests.cli.sweeps import SMALL
 
 
@@ -140,7 +141,7 @@ def test_killed_at_any_step_it_ends_with_the_same_bytes(flashsim, corpus_file, m
     for name, real in alive.items():
         monkeypatch.setattr(os, name, real)
     code, _, err = flashsim(*wishes, "-o", "x.csv")
-    assert code == 0 and (f"going on after {min(step, 3)} cells" in err) == (0 < step < 6)
+    assert code == 0 and (f"going on after {number_of(min(step, 3), 'cell')} of" in err) == (0 < step < 6)
     assert Path("x.csv").read_bytes() == whole
     facts = json.loads(Path("x.json").read_text())
     assert facts["csv_sha256"] == hashlib.sha256(whole).hexdigest() and facts["tokens"] is None

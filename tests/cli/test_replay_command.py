@@ -94,6 +94,30 @@ def test_its_commands_stand_beside_it(in_traces, tmp_path):
         assert in_traces(*path, "--help")[1].startswith(f"Usage: flashsim {' '.join(path)} [OPTIONS]")
 
 
+def test_what_reads_nothing_takes_no_option_of_a_target(in_traces):
+    for option in (("--verify", "sample"), ("--base", "4KiB"), ("--fold",), ("--buffered",)):
+        for drive in (QUICK, ("--device", "p3700-800g")):
+            code, _, err = in_traces("replay", "pagegram.npy", *drive, *option)
+            assert code == 2 and f"{option[0]} and 0 targets to read: give --target FILE, or leave it out" in err
+    assert in_traces("replay", "pagegram.npy", *QUICK, "--in-flight", "1", "--repeat", 1)[0] == 0
+
+
+def test_all_files_of_a_folder_are_its_traces(in_traces):
+    """As a shell's traces/*.npy has them: counts and steps belong to a trace that is named too."""
+    made = ("trace", "corpus.bin", "--eot", 0, "--params", "20M", "--dtype", "uint16", "--streams", 4)
+    assert in_traces(*made, "-o", "s.npy")[0] == 0
+    every = sorted(path.name for path in Path().glob("*.npy") if not path.name.startswith("rows"))
+    assert len(every) == 7 and {"s.npy", "s.counts.npy", "s.steps.npy"} < set(every)
+    code, _, err = in_traces("replay", *every, *QUICK, "--in-flight", "1", "--repeat", 1)
+    assert code == 0, err
+    assert set(table_of("r.csv")["trace"]) == {"engram.npy", "pagegram.npy", "s.npy"}
+    code, _, err = in_traces("sweep-cache", *every, "--cache", "1MiB", "-o", "w.csv")
+    assert code == 0, err
+    assert len(pd.read_csv("w.csv")) == 3
+    code, _, err = in_traces("replay", "s.steps.npy", *QUICK)
+    assert code == 2 and "s.steps.npy holds the tokens of each step of s.npy, 0 ids: leave it out" in err
+
+
 USAGE = [
     ("replay",), ("replay", "pagegram.npy"), ("replay", "pagegram.npy", "--engine", "auto"),
     ("replay", "corpus.bin", *QUICK), ("replay", "rows.npy", *QUICK), ("replay", *QUICK),

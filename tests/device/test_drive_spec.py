@@ -75,8 +75,20 @@ def test_parameters_become_whole_nanoseconds(tmp_path):
         ("value = 8,", "value = 0,", "dies = 0: a whole number"),
         ("value = 50.5,", "value = -1,", "s_us = -1: 0 to"),
         ("value = 50.5,", "value = 3e6,", r"s_us = 3e\+06: 0 to 2.14748e\+06"),
-        ("value = 50.5,", "value = nan,", "s_us = nan"),
-        ("value = 50.5,", "value = 0,", "a read would take 0 us"),
+        ("value = 50.5,", "value = nan,", "s_us = nan: 0 to"),
+        ("value = 50.5,", "value = inf,", r"s_us = inf: 0 to 2.14748e\+06"),
+        ("value = 8,", "value = nan,", "dies = nan: a whole number from 1 to 1048576"),
+        ("value = 8,", "value = inf,", "dies = inf: a whole number from 1 to 1048576"),
+        ("value = 50.5,", "value = 0,", "a read would take 0 ns"),
+        ("value = 50.5,", "value = 4e-4,", "a read would take 0 ns"),
+        *(
+            (
+                "[parameters]",
+                f'points = [{{ source = "me", confidence = "A", reads_per_s = {rate} }}]\n[parameters]',
+                f"point 1: reads_per_s = {rate}: 0 or more is needed, and finite",
+            )
+            for rate in ("nan", "inf", "-1")
+        ),
         ("s_us", "s_jitter_us", "s_jitter_us = 50.5 is over s_us = 0"),
         ('"mine"', '"a/b"', "name 'a/b'"),
         ('title = "a drive"', "", "missing required field `title`"),

@@ -66,7 +66,8 @@ def test_shares_are_those_of_plain_python(tmp_path_factory, made, layout, unit, 
     half, edge = len(reads) // 2, layout.table_starts("order", unit)[1]
     path = tmp_path_factory.mktemp("trace") / "t.npy"
     write_trace(path, stream, layout, unit=unit)
-    with mock.patch.object(hot_set_module, "_SLICE", data.draw(st.sampled_from([1 << 10, 1 << 22]))):
+    slices, sparse = data.draw(st.sampled_from([1 << 10, 1 << 22])), data.draw(st.sampled_from([1, 1 << 40]))
+    with mock.patch.multiple(hot_set_module, _SLICE=slices, _READS_SPARSE=sparse):
         for source in (stream, Trace.open(path)):
             (cell,) = cells_of([source], [layout], skip, unit=unit)
             for backend in BACKENDS:
@@ -144,10 +145,12 @@ def test_what_is_saved_ends_with_what_would_be_pinned(stream):
     (cell,) = cells_of([stream], [layout("pagegram", params="200M")], 0, 5000)  # most pages are read once
     got = hot_set(cell)
     saved = got.coldest_first
-    assert saved.dtype == np.uint32 and len(saved) == np.count_nonzero(got.counts)
-    assert (np.diff(got.counts[saved].astype(np.int64)) >= 0).all()
+    counts = np.zeros(cell.ids_below, np.int64)
+    counts[got.ids] = got.counts
+    assert saved.dtype == np.uint32 and len(saved) == np.count_nonzero(counts) == len(got.ids)
+    assert (np.diff(counts[saved]) >= 0).all()
     for pinned in (1, 2, 30, 333, len(saved)):
-        assert sorted(saved[-pinned:]) == np.flatnonzero(most_read(got.counts.astype(np.int64), pinned)).tolist()
+        assert sorted(saved[-pinned:]) == np.flatnonzero(most_read(counts, pinned)).tolist()
 
 
 def test_orders_of_layers_and_of_one_table(stream):
