@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from flashsim.cli.boundaries import note_boundaries
+from flashsim.cli.boundaries import note_boundaries, note_vocabulary
 from flashsim.cli.layout_options import Listed, backend, layout_values
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
 from flashsim.errors import UsageError
@@ -53,6 +53,7 @@ class Sources:
             )
         for stream in streams:
             note_boundaries(stream, layouts)
+        opened = [note_vocabulary(one, layouts) if isinstance(one, TokenStream) else one for one in opened]
         return opened, layouts if streams else []
 
     def check_output(self, csv: Path, kind: str, *more: Path | None) -> None:
