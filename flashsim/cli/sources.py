@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import click
@@ -83,7 +84,7 @@ class Sources:
         }
 
     def _layouts(self) -> list:
-        """Every layout at every size; ``slots`` multiply those that have buckets."""
+        """Every layout at every size in every row format; ``slots`` multiply those that have buckets."""
         from flashsim.layouts import layout, load_spec
 
         names = self.names or LAYOUTS
@@ -102,14 +103,18 @@ class Sources:
             raise UsageError(f"--params {self.params[0]}: each layout ({len(names)}) has the rows that it was "
                              "published with: leave it out")  # fmt: skip
         sizes, made = self.params or [parse_count(size) for size in self.default_params], []
+        asked = self.values["row_format"]
+        formats = (None,) if asked is None else [row_format.strip() for row_format in asked.split(",")]
         for at, size in enumerate(sizes):
             for name in names:
                 spec = specs[name]
                 if spec.fixed and at:
                     continue  # it has one size
                 values = self.values | dict.fromkeys(_OF_SOME - taken[name])
-                for S in self.slots if self.slots and name in has_slots else (None,):
-                    made.append(layout(name, S=S, params=None if spec.fixed else size, **values))
+                slots = self.slots if self.slots and name in has_slots else (None,)
+                for row_format, S in product(formats, slots):
+                    params = None if spec.fixed else size
+                    made.append(layout(name, S=S, params=params, **values | {"row_format": row_format}))
         return made
 
 
