@@ -115,6 +115,8 @@ def source_facts(stream: TokenStream) -> dict[str, Any]:
         "boundary": stream.boundary,
         "starts_sha256": None if stream.starts is None else hashlib.sha256(stream.starts.tobytes()).hexdigest(),
         "synthetic": stream.synthetic,
+        "vocabulary": stream.vocab_size,
+        "uncertain": list(stream.uncertain),
     }
 
 

@@ -1,6 +1,8 @@
-"""Where documents end, and for whose n-grams that counts: a note before a run, and the last line after it."""
+"""Where documents end, and for whose n-grams that counts: a note before a run, and the last line after it. And a note
+where the tokens are another tokenizer's than the layout's model has."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import click
 
@@ -12,6 +14,25 @@ def note_boundaries(stream, layouts: Iterable) -> None:
     names = [layout.name for layout in layouts if not layout.across_documents]
     follows = "n-grams cross them; --eot ID marks them" if names else _by_rule(layout.name for layout in layouts)
     click.echo(f"note: {stream.path}: 0 document boundaries: {follows}", err=True)
+
+
+def note_vocabulary(stream, layouts: Iterable):
+    """Tell on stderr whether ``stream`` has another vocabulary than the models of some ``layouts``, as far as both are
+    known; return the stream, with that among what is uncertain about it."""
+    from flashsim.layouts.vocabulary import ids_elsewhere
+
+    if stream.vocab_size is None:
+        return stream
+    told = {layout.name: ids_elsewhere(layout.spec, stream.vocab_size) for layout in layouts}
+    models = [f"{name}'s model has {ids}" for name, ids in told.items() if ids]
+    if not models:
+        return stream
+    note = (
+        f"{stream.vocab_size:,} ids, {', '.join(models)}: another tokenizer, other n-grams; figures of the layout on "
+        "this text, not of the model"
+    )
+    click.echo(f"note: {stream.path}: {note}", err=True)
+    return replace(stream, uncertain=(*stream.uncertain, note))
 
 
 def boundary_of(source, layouts: Iterable) -> str:

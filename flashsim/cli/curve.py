@@ -1,5 +1,6 @@
 """``flashsim curve``: the exact LRU curve, and how much RAM brings reads/token to a target."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from flashsim.cli.sources import Sources, sources
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
 from flashsim.units import format_bytes, number_of
+
+_DOUBLINGS = 6  # the largest ones are printed, all are in the JSON
 
 
 def _target(text: str) -> float:
@@ -43,7 +46,8 @@ def command(
 ) -> None:  # fmt: skip
     """Reads/token at every size of an LRU page cache, exactly, for token files or traces (SOURCES).
 
-    Prints the least cache for each --target, and the knee: where more cache begins to pay less.
+    Prints the least cache for each --target; the knee, where more cache begins to pay less, or that there is none; and
+    what the last doublings of the cache save.
     """
     import pandas as pd
 
@@ -105,11 +109,33 @@ def _print(made, targets) -> None:
     for target in targets:
         capacity = made.capacity_for(target)
         if capacity is None:
-            why = f"first touches alone are {reads[-1]:.3f}; --warmup leaves them out"
+            why = f"first touches alone are {reads[-1]:.3f}; a longer text has fewer a token, --warmup leaves them out"
             click.echo(f"  {target:g} reads/token: out of reach, {why}")
         else:
             click.echo(f"  {target:g} reads/token: {size(capacity)}")
-    click.echo(f"  knee: {reads[made.knee()]:.3f} reads/token at {size(made.knee())}")
+    click.echo(f"  {_knee(made, size)}")
+    if doublings := made.doublings()[-_DOUBLINGS:]:
+        saved = [
+            f"{made.saved(capacity // 2, capacity):.3f} to {format_bytes(capacity * made.unit_bytes)}"
+            for capacity in doublings
+        ]
+        click.echo(f"  a doubling of the cache saves, in reads/token: {', '.join(saved)}")
+
+
+def _knee(made, size: Callable[[int], str]) -> str:
+    knee, last = made.knee(), len(made.misses) - 1
+    if knee is not None:
+        before, after = made.a_doubling(1, knee), made.a_doubling(knee, last)
+        return (
+            f"knee: {made.reads_per_token[knee]:.3f} reads/token at {size(knee)}; "
+            f"a doubling saves {before:.3f} on average up to it, {after:.3f} past it"
+        )
+    if last < 2:
+        return f"no knee: {number_of(last, made.names['unit'])} of cache holds all"
+    return (
+        f"no knee: a doubling saves {made.a_doubling(1, last):.3f} on average, "
+        f"and the last one, to all, still {made.saved(last // 2, last):.3f}"
+    )
 
 
 def _print_sampled(made, targets) -> None:

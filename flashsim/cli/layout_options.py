@@ -42,7 +42,8 @@ def layout_values(command: Callable) -> Callable:
             "--orders", type=Listed("n,n", parse_count), help="n of the n-grams.  [default: the layout's, 2,3]"
         ),
         click.option(
-            "--row-format", help="nf4, fp8, bf16, q8_0, q4_k ...: `layouts formats`.  [default: the layout's]"
+            "--row-format",
+            help="nf4, fp8, bf16, q8_0, q4_k ...: `layouts formats`; sweeps take several (,).  [default: the layout's]",
         ),
         click.option("--seed", type=click.IntRange(0), help="Seed of the hash.  [default: the layout's, 0]"),
         click.option("--page", metavar="SIZE", help="Bytes of a read, like 4KiB.  [default: the layout's, 4KiB]"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from flashsim.cli.boundaries import note_boundaries
+from flashsim.cli.boundaries import note_boundaries, note_vocabulary
 from flashsim.cli.layout_options import backend, layout_name, layout_values, params, slots
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
 from flashsim.errors import UsageError
@@ -48,7 +48,7 @@ class OneLayout:
             raise UsageError(f"{self.path} is a trace already (1 JSON beside it says so): give the token file")
         stream = open_token_file(self.path, self.token_options)
         note_boundaries(stream, [layout])
-        return stream, *window(stream, self.skip, self.tokens)
+        return note_vocabulary(stream, [layout]), *window(stream, self.skip, self.tokens)
 
 
 def one_layout(command: Callable) -> Callable:

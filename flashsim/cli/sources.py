@@ -3,11 +3,12 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import click
 
-from flashsim.cli.boundaries import note_boundaries
+from flashsim.cli.boundaries import note_boundaries, note_vocabulary
 from flashsim.cli.layout_options import Listed, backend, layout_values
 from flashsim.cli.options import Count, TokenOptions, open_token_file, token_options
 from flashsim.errors import UsageError
@@ -53,6 +54,7 @@ class Sources:
             )
         for stream in streams:
             note_boundaries(stream, layouts)
+        opened = [note_vocabulary(one, layouts) if isinstance(one, TokenStream) else one for one in opened]
         return opened, layouts if streams else []
 
     def check_output(self, csv: Path, kind: str, *more: Path | None) -> None:
@@ -82,7 +84,7 @@ class Sources:
         }
 
     def _layouts(self) -> list:
-        """Every layout at every size; ``slots`` multiply those that have buckets."""
+        """Every layout at every size in every row format; ``slots`` multiply those that have buckets."""
         from flashsim.layouts import layout, load_spec
 
         names = self.names or LAYOUTS
@@ -104,14 +106,18 @@ class Sources:
             raise UsageError(f"--params {self.params[0]}: each layout ({len(names)}) has the rows that it was "
                              "published with: leave it out")  # fmt: skip
         sizes, made = self.params or [parse_count(size) for size in self.default_params], []
+        asked = self.values["row_format"]
+        formats = (None,) if asked is None else [row_format.strip() for row_format in asked.split(",")]
         for at, size in enumerate(sizes):
             for name in names:
                 spec = specs[name]
                 if spec.fixed and at:
                     continue  # it has one size
                 values = self.values | dict.fromkeys(_OF_SOME - taken[name])
-                for S in self.slots if self.slots and name in has_slots else (None,):
-                    made.append(layout(name, S=S, params=None if spec.fixed else size, **values))
+                slots = self.slots if self.slots and name in has_slots else (None,)
+                for row_format, S in product(formats, slots):
+                    params = None if spec.fixed else size
+                    made.append(layout(name, S=S, params=params, **values | {"row_format": row_format}))
         return made
 
 

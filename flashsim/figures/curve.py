@@ -18,8 +18,8 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
     if "sample_rate" in table:
         table = read_table(Path(csv), (*_NEEDED, "reads_per_token_error"), "curve")
     shown = table[table["cache_bytes"] >= min(_LEAST_BYTES, table["cache_bytes"].max())]
+    sampled = "sample_rate" in shown
     with figure(8.4, 4.8) as (made, axes):
-        sampled = "sample_rate" in shown
         by = ["corpus", "label", "workload"]
         for index, ((corpus, label, workload), line) in enumerate(shown.groupby(by, sort=False)):
             synthetic = " (SYNTHETIC)" if line["synthetic"].any() else ""
@@ -38,7 +38,8 @@ def draw(csv: str | Path, stem: str | Path | None = None) -> list[Path]:
                 )
         least, most = int(shown["cache_bytes"].min()), int(shown["cache_bytes"].max())
         size_axis(axes, [1 << octave for octave in range(least.bit_length(), most.bit_length())] or [least, most])
-        reads_axis(axes, max(shown["reads_per_token"]) * 1.35)
+        lower = shown["reads_per_token"] - (shown["reads_per_token_error"] if sampled else 0)
+        reads_axis(axes, max(shown["reads_per_token"]) * 1.35, min(lower))
         tokens = " / ".join(f"{count:,}" for count in sorted(set(table["tokens"])))
         how = (
             f"SAMPLED, {table['sample_rate'].iloc[0]:g} of the pages, 99.9 % band"

@@ -1,4 +1,5 @@
-"""Vocabulary maps: the id that a layout hashes for each id of the tokenizer, as a 1-D ``.npy`` of integers."""
+"""Vocabularies: how many ids a layout's own tokenizer has, and maps, the id that a layout hashes for each id of the
+tokenizer, as a 1-D ``.npy`` of integers."""
 
 from pathlib import Path
 
@@ -6,6 +7,21 @@ import numpy as np
 
 from flashsim.errors import DataError
 from flashsim.layouts.arrays import load_array
+from flashsim.layouts.spec import LayoutSpec
+
+_PADDING = 64  # a model's vocabulary is padded: up to 1/64 more or fewer ids may be the same tokenizer
+
+
+def ids_elsewhere(spec: LayoutSpec, ids: int) -> str | None:
+    """How many ids the tokenizer of ``spec``'s model has, for people, where one of ``ids`` cannot be it; else None.
+
+    A spec that does not say how many has its filler among them, and as many as are hashed, or more.
+    """
+    known = spec.vocabulary.raw or (0 if spec.vocabulary.mapped else spec.vocabulary.size)
+    if known:
+        return f"{known:,}" if abs(ids - known) * _PADDING > known else None
+    least = max(spec.vocabulary.size, spec.ngrams.filler + 1)
+    return f"{least:,} or more" if ids < least else None
 
 
 def load_map(path: str | Path) -> np.ndarray:

@@ -27,8 +27,8 @@ def doubts(facts: dict[str, Any], table) -> Iterator[Doubt]:
         yield Doubt("SYNTHETIC", f"{what} of tokens drawn at random, not of text")
     if isinstance(share := facts.get("sample"), float):
         yield Doubt("SAMPLED", f"{share:g} of the pages only, each figure with an error")
-    specs = [one for one in dicts_in(facts) if "ngrams" in one]
-    for text in dict.fromkeys(f"{one.get('name')}: {doubt}" for one in specs for doubt in _list(one, "uncertain")):
+    read = [one for one in dicts_in(facts) if "ngrams" in one or "starts_sha256" in one]  # layouts and token files
+    for text in dict.fromkeys(f"{one.get('name')}: {doubt}" for one in read for doubt in _list(one, "uncertain")):
         yield Doubt("UNCERTAIN", text)
     yield from of_drives(facts)
     for note in _list(facts, "notes"):

@@ -50,25 +50,51 @@ class Curve:
         return int(enough[0]) if len(enough) else None
 
     def answers(self, targets: Sequence[float]) -> dict[str, Any]:
-        """What the JSON has of this curve: the least cache for each of ``targets`` in reads/token, and the knee."""
-        knee = self.knee()
+        """What the JSON has of this curve: the least cache for each of ``targets`` in reads/token, the knee, if there
+        is one, and what doublings of the cache save."""
+        knee, reads = self.knee(), self.reads_per_token
         return {
             **{name: self.names[name] for name in ("corpus", "label", "workload")},
             "targets": [cache_of(target, self.capacity_for(target), self.unit_bytes) for target in targets],
-            "knee": cache_of(float(self.reads_per_token[knee]), knee, self.unit_bytes),
+            "knee": None if knee is None else cache_of(float(reads[knee]), knee, self.unit_bytes),
+            "doublings": [
+                {
+                    "cache_bytes": capacity * self.unit_bytes,
+                    "saved_reads_per_token": self.saved(capacity // 2, capacity),
+                }
+                for capacity in self.doublings()
+            ],
         }
 
-    def knee(self) -> int:
-        """The capacity (pages) after which more cache pays less: the point of reads/token over log2(capacity) that lies
-        farthest below the chord from the curve's first to its last point (Satopaa et al., "Finding a Kneedle in a
-        haystack", 2011); the last point where none lies below, as with one cliff at the end."""
-        capacities = self.log_spaced()
-        if len(capacities) < 2:
-            return int(capacities[-1]) if len(capacities) else 0
-        x, y = np.log2(capacities), self.reads_per_token[capacities]
-        chord = y[0] + (y[-1] - y[0]) * (x - x[0]) / (x[-1] - x[0])
-        below = chord - y
-        return int(capacities[np.argmax(below)] if below.max() > 1e-9 * y[0] else capacities[-1])
+    def saved(self, smaller: int, larger: int) -> float:
+        """Reads/token that a cache of ``larger`` pages saves over one of ``smaller``."""
+        return float(self.reads_per_token[smaller] - self.reads_per_token[larger])
+
+    def a_doubling(self, smaller: int, larger: int) -> float:
+        """:meth:`saved` for each doubling of the cache from ``smaller`` to ``larger`` pages, on average; 0.0 where both
+        are one."""
+        return self.saved(smaller, larger) / np.log2(larger / smaller) if larger > smaller else 0.0
+
+    def doublings(self) -> list[int]:
+        """The capacities (pages), powers of two from 2 on, that the text can fill."""
+        return [1 << octave for octave in range(1, (len(self.misses) - 1).bit_length())]
+
+    def knee(self) -> int | None:
+        """The capacity (pages) after which more cache pays less, or None where there is none.
+
+        It is Kneedle's (Satopaa et al., "Finding a Kneedle in a haystack", 2011): the point of reads/token over
+        log2(capacity) that lies farthest below the chord from the curve's first to its last point. On the chord each
+        doubling saves the same, so past the knee they save less than on average. Kneedle's threshold, at sensitivity 1
+        and points an octave apart, is what the average doubling saves: a point nearer to the chord is no knee. In the
+        last octave all points are nearer, so the mere end of a curve, where first touches alone are left, is none.
+        """
+        last = len(self.misses) - 1
+        if last < 2:
+            return None
+        capacities, average = self.log_spaced(), self.a_doubling(1, last)
+        chord = self.reads_per_token[1] - average * np.log2(capacities)
+        below = chord - self.reads_per_token[capacities]
+        return int(capacities[np.argmax(below)]) if below.max() >= average > 0 else None
 
     def log_spaced(self) -> np.ndarray:
         """Capacities 1 to the last, POINTS_PER_OCTAVE an octave, both ends included."""

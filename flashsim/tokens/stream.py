@@ -42,6 +42,7 @@ class TokenStream:
     boundary: where the boundaries come from, for people ("--eot 0", "Megatron document index", "none").
     vocab_size: number of ids in the vocabulary where known, else None.
     synthetic: True where the stream was made by a generator; every table and figure says so.
+    uncertain: what makes results from it doubtful, for people; it goes into their JSON.
     """
 
     ids: np.ndarray
@@ -53,6 +54,7 @@ class TokenStream:
     synthetic: bool = False
     path: Path | None = None
     notes: tuple[str, ...] = field(default=())
+    uncertain: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.ids.ndim != 1 or self.ids.dtype.kind not in "iu":

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from flashsim.units import format_bytes
+
 COMMON = ["--eot", "0", "--layout", "pagegram,engram", "--params", "200M"]
 
 
@@ -17,17 +19,37 @@ def test_answers_agree_with_the_csv(flashsim, corpus_file):
     for label, lines in table.groupby("label"):
         enough = lines[lines["reads_per_token"] <= 1.5]["capacity_pages"].min()
         assert f"{label}, 60,000 tokens" in out and f"1.5 reads/token: {enough:,} pages" in out
-    assert out.count("0.001 reads/token: out of reach") == 2 and out.count("knee:") == 2
+    assert out.count("0.001 reads/token: out of reach") == 2 and out.count("no knee: ") == 2
     assert {"c.json", "c.svg", "c.png"} <= {path.name for path in Path().iterdir()}
     facts = json.loads(Path("c.json").read_text())
     assert len(facts["layouts"]) == 2 and facts["sources"][0]["sha256"]
     for told in facts["curves"]:
         lines = table[table["label"] == told["label"]].set_index("capacity_pages")["reads_per_token"]
-        (near, far), knee = told["targets"], told["knee"]
+        near, far = told["targets"]
         assert near["capacity_pages"] == lines[lines <= 1.5].index.min() == near["cache_bytes"] / 4096
         assert (far["reads_per_token"], far["cache_bytes"]) == (0.001, None)
-        assert knee["reads_per_token"] == lines[knee["capacity_pages"]]
-        assert f"knee: {knee['reads_per_token']:.3f} reads/token at {knee['capacity_pages']:,} pages" in out
+        assert told["knee"] is None
+        last = told["doublings"][-1]
+        pages = last["cache_bytes"] // 4096
+        assert last["saved_reads_per_token"] == pytest.approx(lines[pages // 2] - lines[pages])
+        assert f"{last['saved_reads_per_token']:.3f} to {format_bytes(last['cache_bytes'])}\n" in out
+
+
+def test_a_knee_is_told_with_what_doublings_save_before_and_after(flashsim):
+    """200 laps over 500 tokens, and 60,000 that come once."""
+    rng = np.random.default_rng(1)
+    once = rng.permutation(np.arange(1000, 61_000))
+    np.concatenate([np.tile(np.arange(500), 200), once]).astype(np.uint32).tofile("laps.bin")
+    code, out, err = flashsim("curve", "laps.bin", "--layout", "flat", "--params", "20B", "--eot", "none", "--all")
+    assert code == 0, err
+    lines = pd.read_csv("reports/curve.csv").set_index("capacity_pages")["reads_per_token"]
+    knee = json.loads(Path("reports/curve.json").read_text())["curves"][0]["knee"]
+    pages = knee["capacity_pages"]
+    assert 900 < pages < 1100 and knee["reads_per_token"] == lines[pages] and knee["cache_bytes"] == pages * 4096
+    before = (lines[1] - lines[pages]) / np.log2(pages)
+    after = (lines[pages] - lines[len(lines)]) / np.log2(len(lines) / pages)
+    assert f"  knee: {lines[pages]:.3f} reads/token at {pages:,} pages = " in out
+    assert f"; a doubling saves {before:.3f} on average up to it, {after:.3f} past it\n" in out
 
 
 def test_sampled_says_so_and_states_its_error(flashsim, corpus_file):

@@ -69,6 +69,27 @@ def test_lists_multiply(flashsim, corpus_file):
     assert list(dict.fromkeys(table["label"])) == ["flat-1M", "pagegram-S1-1M", "pagegram-S4-1M", "engram-1M"]
 
 
+def test_row_formats_multiply(flashsim, corpus_file):
+    def rows(formats):
+        code, _, err = flashsim(
+            "sweep-cache", corpus_file, *SMALL, "--params", "1M", "--layout", "flat,pagegram", "--S", "1,4",
+            "--tokens", 1000, "--row-format", formats, "-o", f"{formats}.csv",
+        )  # fmt: skip
+        assert code == 0, err
+        return pd.read_csv(f"{formats}.csv")
+
+    both = rows("nf4, q8_0")
+    assert list(dict.fromkeys(both["label"])) == [
+        "flat-1M", "flat-1M-q8_0", "pagegram-S1-1M", "pagegram-S4-1M", "pagegram-S1-1M-q8_0", "pagegram-S4-1M-q8_0",
+    ]  # fmt: skip
+    for one in ("nf4", "q8_0"):
+        alone = rows(one)
+        assert both[both["label"].isin(alone["label"])].reset_index(drop=True).equals(alone)
+    for wrong, why in (("nf4,nf4", "comes 2 times"), ("nf4,", "'' is none of the 18"), ("nf4,nf5", "'nf5' is none")):
+        code, _, err = flashsim("curve", corpus_file, "--params", "1M", "--row-format", wrong)
+        assert code == 2 and why in err.splitlines()[-1]
+
+
 def test_a_synthetic_stream_says_so(flashsim):
     assert flashsim("corpus", "synth", "-o", "made.bin", "--tokens", "3k")[0] == 0
     code, out, _ = flashsim("sweep-cache", "made.bin", "--params", "1M", "--cache", "64KiB", "-o", "x.csv")

@@ -24,6 +24,7 @@ def test_caches_of_a_curve():
         "knee at 0.9877 reads/token with 2 MiB",
         "c flat: 1 reads/token with 3 MiB",
     ]  # fmt: skip
+    assert list(answers({"kind": "curve", "curves": [curve(knee=None)]})) == told[1:]
     two = answers({"kind": "curve", "curves": [curve(), curve(workload="8 streams")]})
     assert [line.partition(":")[0] for line in two] == ["c flat plain", "c flat 8 streams"]
 
@@ -73,5 +74,5 @@ def test_they_are_on_the_page_as_text(tmp_path):
 def test_every_curve_and_plan_has_them(results):
     found = {result.name: list(answers(result.facts)) for result in read_folder(results).results}
     assert {name for name, lines in found.items() if lines} == {"curve", "sampled", "plan"}
-    assert len(found["curve"]) == len(found["sampled"]) == 3 and all("; knee at " in line for line in found["curve"])
+    assert len(found["curve"]) == len(found["sampled"]) == 3
     assert len(found["plan"]) >= 3

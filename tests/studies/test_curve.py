@@ -8,8 +8,8 @@ import pytest
 from flashsim.cache.lru import LruSweep
 from flashsim.errors import UsageError
 from flashsim.layouts import layout
-from flashsim.studies.cells import cells_of, steps
-from flashsim.studies.curve import curve
+from flashsim.studies.cells import Counted, cells_of, steps
+from flashsim.studies.curve import POINTS_PER_OCTAVE, Curve, curve
 from flashsim.studies.sampled import sampled_curve
 from flashsim.tokens.stream import TokenStream
 
@@ -39,7 +39,7 @@ def test_every_capacity_equals_the_lru_sweep(cell, backend, warmup):
     assert (np.diff(made.misses) <= 0).all()
 
 
-def test_targets_and_knee(cell):
+def test_targets(cell):
     made = curve(cell)
     for target in (1.9, 1.0, 0.5):
         capacity = made.capacity_for(target)
@@ -48,7 +48,6 @@ def test_targets_and_knee(cell):
         else:
             assert made.reads_per_token[capacity] <= target < made.reads_per_token[capacity - 1]
     assert made.capacity_for(-1) is None and made.capacity_for(100) == 0
-    assert 1 <= made.knee() < len(made.misses)
 
 
 def test_tables(cell):
@@ -60,11 +59,54 @@ def test_tables(cell):
     assert (whole["cache_bytes"] == whole["capacity_pages"] * 4096).all()
 
 
-def test_a_loop_has_its_knee_at_its_length():
+def of_reads(reads: np.ndarray) -> Curve:
+    """A curve of 1,000,000 tokens. reads: reads/token with 0, 1, ... pages of cache."""
+    misses = np.round(np.asarray(reads) * 1e6).astype(np.int64)
+    return Curve({}, Counted(tokens=10**6, reads=int(misses[0])), misses, int(misses[-1]), 4096)
+
+
+PAGES = 1 << 16
+CAPACITY = np.arange(PAGES + 1)
+LOG = np.log2(np.maximum(CAPACITY, 1))
+
+
+@pytest.mark.parametrize(
+    ("reads", "knee"),
+    [
+        (np.where(CAPACITY < 4096, 8.0, 1.0), 4096),  # a loop over 4,096 pages, and many that come once
+        (np.where(CAPACITY < PAGES, 8.0, 1.0), None),  # the same over all: its cliff is the end of the curve
+        (np.where(CAPACITY < PAGES // 2 + 1, 8.0, 1.0), None),  # in the last octave: nothing comes after it
+        (8 * (1 - CAPACITY / PAGES), None),  # uniform: each doubling saves twice what the one before did
+        (8 * (1 - LOG / 16), None),  # Zipf, exponent 1: each saves the same
+        (8 * (1 - (LOG / 16) ** 2), None),  # concave
+        (np.full(PAGES + 1, 8.0), None),  # no cache helps
+        ([8.0, 8.0, 8.0, 1.0], None),
+        ([8.0, 1.0], None),
+    ],
+)
+def test_knees(reads, knee):
+    assert of_reads(reads).knee() == knee
+
+
+def test_the_knee_of_a_skewed_text_is_where_a_doubling_saves_what_it_does_on_average():
+    """Zipf, exponent 2: misses are 1/C. Over x = log2 C the slope is -ln 2 / C, the chord's -(1 - 1/N) / log2 N."""
+    made = of_reads(8 / np.maximum(CAPACITY, 1))
+    knee = made.knee()
+    assert abs(np.log2(knee / (16 * np.log(2)))) <= 1 / POINTS_PER_OCTAVE
+    average = made.a_doubling(1, PAGES)
+    assert made.a_doubling(1, knee) > average > made.a_doubling(knee, PAGES)
+    assert sum(made.saved(capacity // 2, capacity) for capacity in made.doublings()) == pytest.approx(16 * average)
+
+
+def test_a_loop_needs_room_for_all_and_has_no_knee_before():
     """Ten laps over 64 tokens: with room for their pages everything hits, with less almost nothing."""
     loop = TokenStream(np.tile(np.arange(64, dtype=np.uint16), 10))
     made = curve(cells_of([loop], [layout("flat", params="20M")])[0])
-    assert made.capacity_for(0.5) == len(made.misses) - 1 == made.knee()
+    assert made.capacity_for(0.5) == len(made.misses) - 1
+    told = made.answers([0.5])
+    assert made.knee() is told["knee"] is None
+    assert [one["cache_bytes"] for one in told["doublings"]] == [4096 * 2, 4096 * 4, 4096 * 8, 4096 * 16, 4096 * 32,
+                                                                 4096 * 64]  # fmt: skip
 
 
 def test_sampling_errors_lie_within_their_bound():
