@@ -176,6 +176,7 @@ def test_facts(tmp_path, corpus_file):
     assert facts["source"] == {
         "name": "corpus", "path": str(corpus_file), "sha256": sha256_of(corpus_file), "format": "raw",
         "tokens": 60_000, "boundary": "--eot 0", "starts_sha256": None, "synthetic": False,
+        "vocabulary": None, "uncertain": [],
     }  # fmt: skip
     rows = write_trace(tmp_path / "b.npy", stream, PAGEGRAM, unit="row", tokens=2000)
     assert (rows["unit"], rows["unit_bytes"], rows["ids_below"]) == ("row", 34, PAGEGRAM.rows)
