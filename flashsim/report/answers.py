@@ -19,7 +19,7 @@ class _Curve(msgspec.Struct):
     label: str
     workload: str
     targets: list[_Cache]
-    knee: _Cache | None = None  # a sampled curve has none
+    knee: _Cache | None = None  # not all have one
 
 
 class _Curves(msgspec.Struct):

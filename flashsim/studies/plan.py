@@ -17,7 +17,9 @@ from flashsim.device.workload import Groups
 from flashsim.errors import UsageError
 from flashsim.kernels.drive import MAX_READS
 from flashsim.layouts import Layout
+from flashsim.studies.cells import Cell
 from flashsim.studies.demand import Demand, Warm, counted_tokens
+from flashsim.studies.estimate import require_memory
 from flashsim.studies.verdict import Bound, Slack, binding
 from flashsim.tokens.stream import TokenStream
 from flashsim.units import format_bytes
@@ -31,6 +33,7 @@ COLUMNS = (
 AS_ASKED, HALF_PINNED, TWO_DRIVES = "as asked", "half the cache pinned", "a second drive"
 _CACHES = (1, 2, 4)  # times the one asked; after them comes, in a Demand, the first with half of it pinned
 _P99 = 99
+_PAGE_STATE = 20  # bytes of memory for each page of a table, measured
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,8 @@ def plan(
     start = end - counted
     for workload in wishes.workloads:
         workload.check(stream, start, end)
+    largest = max((layout, *wishes.others.values()), key=lambda made: made.pages)
+    require_memory(_PAGE_STATE * largest.pages, [Cell(stream, largest, begin, end)], "take a smaller table")
     changed = cases(drive, wishes.in_flight)
     names, rows = {"corpus": stream.name, "synthetic": stream.synthetic}, []
 

@@ -13,6 +13,7 @@ from flashsim.device.relaxed import assumed
 from flashsim.device.workload import by_token
 from flashsim.errors import UsageError
 from flashsim.layouts import layout
+from flashsim.studies import estimate
 from flashsim.studies.cache_sweep import sweep_cache
 from flashsim.studies.plan import (
     AS_ASKED,
@@ -225,6 +226,13 @@ def test_refusals(stream, values, message):
 def test_streams_without_documents_are_refused_at_once(stream):
     with pytest.raises(UsageError, match=r"--streams 8: .*tokens 150 to 200, have 1 document: "):
         plan(stream, layout("flat"), DRIVE, Wishes(1 << 20), end=200, progress=lambda tokens: pytest.fail("it ran"))
+
+
+def test_a_table_too_large_for_memory_is_refused_at_once(stream, monkeypatch, tmp_path):
+    (tmp_path / "meminfo").write_text("MemAvailable: 1000 kB\n")
+    monkeypatch.setattr(estimate, "_MEMORY", tmp_path / "meminfo")
+    with pytest.raises(UsageError, match=r"about .* MiB of memory are needed, 1000 KiB are free: take a smaller table"):
+        plan(stream, layout("flat"), DRIVE, Wishes(1 << 20), progress=lambda tokens: pytest.fail("it ran"))
 
 
 def test_a_template_is_refused(stream):
