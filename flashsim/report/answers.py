@@ -19,7 +19,7 @@ class _Curve(msgspec.Struct):
     label: str
     workload: str
     targets: list[_Cache]
-    knee: _Cache | None = None  # not all have one
+    knee: _Cache | msgspec.UnsetType | None = msgspec.UNSET  # a sampled curve does not say
 
 
 class _Curves(msgspec.Struct):
@@ -56,8 +56,11 @@ def _of_curves(held: _Curves) -> Iterator[str]:
     for curve in held.curves:
         names = [curve.corpus, curve.label, *([curve.workload] if len(workloads) > 1 else [])]
         reached = [f"{_reads(target)} {_with(target.cache_bytes)}" for target in curve.targets]
-        knee = [f"knee at {_reads(curve.knee)} {_with(curve.knee.cache_bytes)}"] if curve.knee else []
-        yield f"{' '.join(names)}: {'; '.join(reached + knee)}"
+        if isinstance(knee := curve.knee, _Cache):
+            reached.append(f"knee at {_reads(knee)} {_with(knee.cache_bytes)}")
+        elif knee is None:
+            reached.append("no knee: the last doublings of the cache save as much as any")
+        yield f"{' '.join(names)}: {'; '.join(reached)}"
 
 
 def _reads(cache: _Cache) -> str:
