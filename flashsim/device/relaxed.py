@@ -9,7 +9,7 @@ from flashsim.errors import UsageError
 
 _IOPS, _BANDWIDTH = "IOPS", "bandwidth"  # also the sources of an assumed drive's figures
 # Parameters by what they are: a time that passes whatever else is going on, or a server that reads wait for. The CPU
-# that sends (c_us) is none of the drive's and stays.
+# that sends (c_us) is none of the drive's.
 _LATENCY, _SERVICE, _SERVERS = ("z_us", "w_us"), ("l_us", "h_us", "hl_us"), ("dies", "channels")
 
 
@@ -50,10 +50,12 @@ def limit_of(drive: Drive) -> str:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """``drive`` with ``latency`` times its latency and ``rate`` times its reads a second at the most."""
+    """``drive`` with ``latency`` times its latency, ``rate`` times its reads a second at the most, and ``cpu`` times
+    its sender's time for a read: 2 for one of two drives that one thread sends to."""
 
     latency: float = 1.0
     rate: float = 1.0
+    cpu: float = 1.0
 
     def of(self, drive: Drive) -> Drive:
         """A die is both: it is made faster for latency with fewer of them, whole ones, and more of them for rate. So
@@ -61,7 +63,7 @@ class Relaxed:
         dies = drive.value("dies")
         faster = max(1, round(dies * self.latency)) / dies
         changed = dict.fromkeys(_LATENCY, self.latency) | dict.fromkeys(_SERVICE, 1 / self.rate)
-        changed |= {"s_us": faster, "s_jitter_us": faster, "b_us": 1.0}
+        changed |= {"s_us": faster, "s_jitter_us": faster, "b_us": 1.0, "c_us": self.cpu}
         parameters = {
             name: Figure(figure.value * changed.get(name, 1.0), figure.source, "C")
             for name, figure in drive.parameters.items()

@@ -112,7 +112,7 @@ def cases(drive: Drive, in_flight: int) -> list[Case]:
         Case("half the latency", Relaxed(latency=0.5).of(drive), in_flight, "latency"),
         Case("2 x the drive's reads/s", Relaxed(rate=2).of(drive), in_flight, limit_of(drive)),
         Case("2 x in flight", drive, min(2 * in_flight, MAX_READS), "queue depth"),
-        Case(TWO_DRIVES, drive, in_flight, drives=2),
+        Case(TWO_DRIVES, Relaxed(cpu=2).of(drive), in_flight, drives=2),
         Case(HALF_PINNED, drive, in_flight, cache=len(_CACHES)),
     ]
 

@@ -2,6 +2,7 @@
 
 from itertools import chain
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from flashsim.corpora.synth import synthesise
 from flashsim.device.model import load_drive
 from flashsim.device.relaxed import assumed
+from flashsim.device.spec import Figure
 from flashsim.device.workload import by_token
 from flashsim.errors import UsageError
 from flashsim.layouts import layout
@@ -176,6 +178,14 @@ def test_ram_binds_where_more_of_it_ends_all_reads():
         row["reads_per_token"] == 0 and row["gain"] is None and found.row(AS_ASKED, "1 stream")["reads_per_token"] > 1
     )
     assert found.binds("1 stream") == [Bound("RAM", "2 x the cache", None)]
+
+
+def test_a_second_drive_does_not_bring_a_second_sender(stream):
+    """What the sender's CPU takes for its reads is no less on two drives."""
+    drive = assumed(20, 1e6)
+    drive = msgspec.structs.replace(drive, parameters=drive.parameters | {"c_us": Figure(10, "", "C")})
+    found = plan(stream, layout("engram", params="200M"), drive, Wishes(8 << 10, streams=1))
+    assert found.row(TWO_DRIVES, "prefill 2048")["gain"] == pytest.approx(1, abs=0.05)
 
 
 def test_pages_of_another_size_than_the_drives(stream):
