@@ -7,8 +7,6 @@ from flashsim.report.doubts import of_drives
 from flashsim.studies.verdict import bounds_told, cost_told
 from flashsim.units import format_bytes, number_of
 
-_FULL = 0.995
-
 
 def told(found, made, drive, wishes, stream) -> Iterator[str]:
     """The lines of a plan (:class:`flashsim.studies.plan.Plan`)."""
@@ -59,25 +57,18 @@ def _asked(found, loads: list[str]) -> Iterator[str]:
     row = found.row(AS_ASKED, loads[0])
     least, most = row["reads_per_token_least"], row["reads_per_token_most"]
     yield f"read by {loads[0]} in eighths of the tokens counted: {least:.2f} to {most:.2f}"
-    if short := list(_not_filled(found, loads[0])):
-        yield f"not filled by the text before: {', '.join(short)}: after more text, less is read with them"
-
-
-def _not_filled(found, load: str) -> Iterator[str]:
-    """The caches that the text before left room in, though they were not enough."""
-    label, told = found.rows[0]["label"], set()
-    for row in (row for row in found.rows if row["workload"] == load and row["reads_per_token"]):
-        name = format_bytes(row["cache_bytes"]) + ("" if row["label"] == label else f" of {row['case']}")
-        if row["cache_filled"] < _FULL and name not in told:
-            told.add(name)
-            yield f"{name} ({row['cache_filled']:.0%})"
+    for load in loads[1:]:
+        row = found.row(AS_ASKED, load)
+        streams, at_work = load.removesuffix(" streams"), row["tokens"] / row["steps"]
+        if streams.isdigit() and at_work < 0.95 * int(streams):
+            yield f"{load}: {at_work:.3g} are at work on average, where the last documents are long"
 
 
 def _gains(found, loads: list[str]) -> Iterator[str]:
     """What each step buys, and what binds."""
     from flashsim.studies.plan import AS_ASKED
 
-    yield f"{'what the next step buys, x tokens/s':<40}" + "".join(f"{load:>15}" for load in loads)
+    yield f"{'what the next step buys, x the ceiling':<40}" + "".join(f"{load:>15}" for load in loads)
     for case in dict.fromkeys(row["case"] for row in found.rows if row["case"] != AS_ASKED):
         rows = [found.row(case, load) for load in loads]
         cache = f" ({format_bytes(rows[0]['cache_bytes'])})" if case.endswith("x the cache") else ""
@@ -110,7 +101,7 @@ def _confidence(drive) -> str:
 
     worst = max(figure.confidence for figure in drive.parameters.values())
     return (
-        f"its figures: {CONFIDENCES[worst]}, the least sure of them"
+        f"the least sure of its figures are {CONFIDENCES[worst]}"
         if drive.name != "assumed"
-        else "its figures as given"
+        else "its figures are as given"
     )

@@ -8,10 +8,17 @@ import msgspec
 from flashsim.studies.verdict import Bound, Slack, bounds_told, cost_told
 from flashsim.units import format_bytes
 
+_DOUBLINGS = 6  # the largest ones
+
 
 class _Cache(msgspec.Struct):
     reads_per_token: float
     cache_bytes: int | None
+
+
+class _Doubling(msgspec.Struct):
+    cache_bytes: int
+    saved_reads_per_token: float
 
 
 class _Curve(msgspec.Struct):
@@ -19,6 +26,8 @@ class _Curve(msgspec.Struct):
     label: str
     workload: str
     targets: list[_Cache]
+    first_touches_per_token: float | None = None
+    doublings: list[_Doubling] = []
     knee: _Cache | msgspec.UnsetType | None = msgspec.UNSET  # a sampled curve does not say
 
 
@@ -59,8 +68,13 @@ def _of_curves(held: _Curves) -> Iterator[str]:
         if isinstance(knee := curve.knee, _Cache):
             reached.append(f"knee at {_reads(knee)} {_with(knee.cache_bytes)}")
         elif knee is None:
-            reached.append("no knee: the last doublings of the cache save as much as any")
+            reached.append("no knee")
         yield f"{' '.join(names)}: {'; '.join(reached)}"
+        if any(target.cache_bytes is None for target in curve.targets) and curve.first_touches_per_token is not None:
+            yield f"out of reach: first touches alone are {curve.first_touches_per_token:.4g}; a longer text has fewer"
+        if last := curve.doublings[-_DOUBLINGS:]:
+            saved = [f"{one.saved_reads_per_token:.3f} to {format_bytes(one.cache_bytes)}" for one in last]
+            yield f"a doubling of the cache saves, in reads/token: {', '.join(saved)}"
 
 
 def _reads(cache: _Cache) -> str:

@@ -10,6 +10,7 @@ from flashsim.units import format_bytes, format_count, number_of
 
 ROWS_MAX, ACROSS_MAX = 100, 24
 _OCTAVES_LEAST = 4
+_LEAST_BYTES = 1 << 20  # of many caches, those below are left out first
 
 
 class View(NamedTuple):
@@ -117,6 +118,8 @@ def _left_out(shown: int, all_of: int, what: str) -> str:
 
 def _thinned(values: list) -> list:
     """At most ACROSS_MAX of them: the powers of 2 where they are enough, or evenly spaced ones."""
+    if len(values) > ACROSS_MAX:
+        values = [value for value in values if value >= _LEAST_BYTES or values[-1] < _LEAST_BYTES]
     if len(values) <= ACROSS_MAX:
         return values
     octaves = [value for value in values if value == int(value) > 0 and int(value).bit_count() == 1]

@@ -56,6 +56,7 @@ class Curve:
         return {
             **{name: self.names[name] for name in ("corpus", "label", "workload")},
             "targets": [cache_of(target, self.capacity_for(target), self.unit_bytes) for target in targets],
+            "first_touches_per_token": float(reads[-1]),
             "knee": None if knee is None else cache_of(float(reads[knee]), knee, self.unit_bytes),
             "doublings": [
                 {

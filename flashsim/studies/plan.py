@@ -33,6 +33,7 @@ COLUMNS = (
 AS_ASKED, HALF_PINNED, TWO_DRIVES = "as asked", "half the cache pinned", "a second drive"
 _CACHES = (1, 2, 4)  # times the one asked; after them comes, in a Demand, the first with half of it pinned
 _P99 = 99
+_FULL = 0.995  # of a cache
 _PAGE_STATE = 20  # bytes of memory for each page of a table, measured
 
 
@@ -195,7 +196,7 @@ def plan(
     sizes = [wishes.cache_bytes * times for times in (*_CACHES, 1)]
     capacities = [size // layout.page_bytes for size in sizes[:-1]]
     warm = Warm(stream, layout, begin, start, enough=capacities[-1], backend=backend, progress=progress)
-    slack, stall = [], None
+    slack, stall, notes = [], None, _notes(layout, drive, wishes.others)
     for workload in wishes.workloads:
         demand = warm.demand(workload, end, capacities, pinned=capacities[0] // 2, progress=progress)
         for case in changed:
@@ -203,11 +204,12 @@ def plan(
         if workload == Workload(1) and wishes.compute_us:
             layers = wishes.layers or ((0,), 1)  # where they are not known, nothing hides the reads
             slack = slack_of(drive, demand.sent(0), wishes.compute_us, *layers, wishes.in_flight)
-            stall = max(one.wait_us for one in slack)
+            stall = sum(one.wait_us for one in slack)
     for name, other in wishes.others.items():
         size = wishes.cache_bytes - resident_bytes(other) + resident_bytes(layout)
         if size < 2 * other.page_bytes:
-            continue  # what stays in RAM leaves no room for a cache
+            notes.append(f"{name}: left out, {format_bytes(resident_bytes(other))} in RAM leave no room for a cache")
+            continue
         pages = size // other.page_bytes
         warm = Warm(stream, other, begin, start, enough=pages, backend=backend, progress=progress)
         for workload in wishes.workloads:
@@ -217,7 +219,7 @@ def plan(
     for row in rows:
         known = row["tokens_per_s"] and asked[row["workload"]]
         row["gain"] = row["tokens_per_s"] / asked[row["workload"]] if known else None
-    notes = _notes(layout, drive, wishes.others)
+    notes += _not_filled(rows)
     return Plan(rows, changed, slack if wishes.layers else [], stall, start - begin, counted, notes)
 
 
@@ -258,11 +260,21 @@ def _notes(layout: Layout, drive: Drive, others: dict[str, Layout]) -> list[str]
     numbers = {name: made.addressing("row").ids_per_token * made.spec.rows.width for name, made in others.items()}
     own = layout.addressing("row").ids_per_token * layout.spec.rows.width
     notes += [
-        f"{name}: at most {count:,} numbers of the table a token, not {own:,}"
+        f"{name}: a token reads {count:,} numbers of the table at most, here {own:,}"
         for name, count in numbers.items()
         if count != own
     ]
     return notes
+
+
+def _not_filled(rows: list[dict[str, Any]]) -> list[str]:
+    """A note of the caches that the text before left room in, though they were not enough."""
+    found = {}
+    for row in (row for row in rows if row["cache_filled"] < _FULL and row["reads_per_token"]):
+        of = "" if row["label"] == rows[0]["label"] else f" of {row['case']}"
+        found[f"{format_bytes(row['cache_bytes'])}{of}"] = row["cache_filled"]
+    told = ", ".join(f"{name} ({filled:.0%})" for name, filled in found.items())
+    return [f"the text before does not fill {told}: after more text, less is read with them"] if found else []
 
 
 def work(tokens: int, wishes: Wishes) -> int:
@@ -280,19 +292,20 @@ def slack_of(
     drive: Drive, groups: Groups, compute_us: float, layers: Sequence[int], of: int, in_flight: int
 ) -> list[Slack]:  # fmt: skip
     """For each of ``layers``, of a model that has ``of``, in order: its reads are sent when the token is known, after
-    those of the layers before it, and needed when these have been computed, at an equal pace. A token's reads are taken
-    to be split evenly over the layers."""
+    those of the layers before it, and needed when these have been computed, at an equal pace, and have waited for
+    theirs. A token's reads are taken to be split evenly over the layers."""
     found: list[Slack] = []
     sizes = np.diff(groups.ends, prepend=0)
-    within = np.arange(len(groups.pages)) - np.repeat(groups.ends - sizes, sizes)
+    within, waited = np.arange(len(groups.pages)) - np.repeat(groups.ends - sizes, sizes), 0.0
     for number, layer in enumerate(sorted(layers), 1):
         part = groups.only(within < np.repeat(-(-sizes * number // len(layers)), sizes))
-        needed, mean, p99, wait = compute_us * layer / of, 0.0, 0.0, 0.0
+        needed, mean, p99, wait = compute_us * layer / of + waited, 0.0, 0.0, 0.0
         if len(part.pages):
             lookup = simulate(drive, part, max_reads=in_flight, max_groups=1).lookup
             mean, p99 = lookup.mean_ns / 1e3, float(lookup.percentiles_ns([_P99])[0]) / 1e3
             wait = lookup.mean_over_ns(needed * 1e3) / 1e3
         found.append(Slack(layer, needed, mean, p99, wait))
+        waited += wait
     return found
 
 

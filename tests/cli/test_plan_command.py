@@ -51,7 +51,7 @@ def test_what_is_uncertain_is_said(flashsim, corpus_file):
     assert code == 0, err
     assert "each token waits for all of its reads" in out and "1 stream, 33.3 tokens/s without a drive" in out
     assert "UNCERTAIN, drive pcie4-consumer: Measured up to 4 in flight" in out and "UNCERTAIN, layout: " in out
-    assert "--layers 1,14/OF" in err and "not filled by the text before: 4 GiB (" in out
+    assert "--layers 1,14/OF" in err and "NOTE, the text before does not fill 4 GiB (" in out
 
 
 def test_a_cache_that_holds_all_leaves_nothing_to_read(flashsim):
