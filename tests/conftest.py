@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import settings
 
 from flashsim.corpora.synth import synthesise
 from flashsim.tokens.stream import TokenStream
 
+settings.register_profile("untimed", deadline=None)  # numba compiles in the first example of a fresh clone
+settings.load_profile("untimed")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 
 

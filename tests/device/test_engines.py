@@ -137,11 +137,12 @@ def test_an_engine_that_was_not_built_says_so(monkeypatch, target):
 def test_kernel_threads_of_io_uring_are_counted():
     """In a process of its own: earlier tests may have left some that are about to end."""
     script = (
-        "import threading; from pathlib import Path; from flashsim.device.engines import io_workers;"
+        "import threading, time; from pathlib import Path; from flashsim.device.engines import io_workers;"
         "before = io_workers(); named, ended = threading.Event(), threading.Event();"
         "work = lambda: (Path('/proc/thread-self/comm').write_text('iou-wrk-1234'), named.set(), ended.wait());"
         "thread = threading.Thread(target=work); thread.start(); named.wait(); during = io_workers();"
-        "ended.set(); thread.join(); print(before, during, io_workers())"
+        "ended.set(); thread.join(); [time.sleep(0.01) for _ in range(1000) if io_workers()];"  # joined, not yet gone
+        "print(before, during, io_workers())"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert ran.stdout.split() == ["0", "1", "0"], ran.stderr
