@@ -6,6 +6,7 @@ import numpy as np
 
 from flashsim.cache.lru import Marked
 from flashsim.kernels.nb.counting import add_counts
+from flashsim.kernels.nb.pinned import put_back, take_unpinned
 
 _LEVELS = 1 << 16  # counts up to here are told apart without sorting
 
@@ -40,13 +41,14 @@ def run_unpinned(sweep: Marked, ids: np.ndarray, pinned: np.ndarray | None, clas
     sweep: of any policy, or split; with ``classes``, of LRU. ids: uint32, contiguous. pinned: bool, shape (every id,);
     None = nothing is. classes: uint8, one for each of ``ids``, or None: as of :meth:`LruSweep.run`, 0 where pinned.
     """
-    free = slice(None) if pinned is None else ~pinned[ids]
+    if pinned is None:
+        sweep.run(ids) if classes is None else sweep.run(ids, classes)
+        return
+    rest = np.empty(len(ids), np.uint32)
+    count = take_unpinned(ids, pinned, rest)
     if classes is None:
-        sweep.run(ids[free])
-    elif pinned is None:
-        sweep.run(ids, classes)
-    else:
-        rest, classes[:] = ids[free], 0
-        missed = np.empty(len(rest), np.uint8)
-        sweep.run(rest, missed)
-        classes[free] = missed
+        sweep.run(rest[:count])
+        return
+    missed = np.zeros(count + 1, np.uint8)  # one more than there are, see put_back
+    sweep.run(rest[:count], missed[:count])
+    put_back(ids, pinned, missed, classes)

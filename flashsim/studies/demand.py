@@ -22,8 +22,8 @@ from flashsim.trace import pieces
 from flashsim.workloads import Workload
 
 KEPT_REFERENCES = 600_000  # before the cache, of the steps that are kept to be sent to a drive
-KEPT_STEPS = 48  # at least, where there are as many
-_COUNTED_REFERENCES = 200_000_000  # of the text before, for pinning: some chunks of it, evenly
+KEPT_STEPS = 16  # at least, where there are as many
+_COUNTED_REFERENCES = 100_000_000  # of the text before, for pinning: some chunks of it, evenly
 _GOLDEN = (5**0.5 - 1) / 2
 _PARTS = 8  # of the steps, whose reads are told apart
 
