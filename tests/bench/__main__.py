@@ -23,7 +23,7 @@ from tests.bench import peers
 from tests.bench.addresses import addresses
 from tests.bench.drive import drive
 from tests.bench.measure import interleaved, machine
-from tests.bench.model import model
+from tests.bench.model import DEPTHS, model
 from tests.bench.plans import plans
 from tests.bench.replay import replay
 from tests.bench.workloads import workloads
@@ -173,6 +173,10 @@ BENCHMARKS = {
 }  # fmt: skip
 
 
+def _counts(text: str) -> list[int]:
+    return [parse_count(part) for part in text.split(",")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument(
@@ -184,9 +188,10 @@ def main() -> None:
     parser.add_argument(
         "--target", type=Path, help="for replay and model: a fully written file on the drive, 4 GiB or more"
     )
+    parser.add_argument("--depths", type=_counts, default=DEPTHS, help="of model: reads in flight, with commas")
     parser.add_argument(
         "--capacities",
-        type=lambda text: [parse_count(part) for part in text.split(",")],
+        type=_counts,
         default=[16_384, 262_144],
         help="of policies: pages, with commas (default: 16384,262144)",
     )
@@ -205,7 +210,7 @@ def main() -> None:
     stream = open_tokens(options.corpus)
     if on_drive:
         print(f"{machine()}; {options.corpus.name}, {options.tokens:,} tokens\n")
-        model(options.target, stream, options.tokens, options.rounds)
+        model(options.target, stream, options.tokens, options.rounds, options.depths)
         return
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

@@ -6,6 +6,7 @@ elsewhere in the text, or a cache of the host would answer.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -44,7 +45,7 @@ class Load(NamedTuple):
         return self._replace(groups=joined([groups.part(at, len(groups.ends)), groups.part(0, at)]))
 
 
-def model(target: Path, stream, tokens: int, rounds: int) -> None:
+def model(target: Path, stream, tokens: int, rounds: int, depths: Sequence[int] = DEPTHS) -> None:
     """Reads/s of the model over those of the drive: layouts x workloads x reads in flight, without a cache and, as
     ``flashsim plan`` has it, with 1 GiB that the text before has warmed. Tokens/s are these by a factor of the text."""
     size = target.stat().st_size // PAGE * PAGE
@@ -56,10 +57,10 @@ def model(target: Path, stream, tokens: int, rounds: int) -> None:
     for _ in range(rounds):
         for name in LAYOUTS:
             fold = fold_of(size, layout(name).pages, PAGE)
-            for depth in DEPTHS:
+            for depth in depths:
                 calibrations[name].append(_calibration(fd, fold, loads[name][0], draw))
                 for load in loads[name]:
-                    if depth == DEPTHS[-1] or not load.name.endswith("1 GiB"):
+                    if depth == depths[-1] or not load.name.endswith("1 GiB"):
                         load = load.elsewhere(draw)
                         done = _measured(fd, fold, load, depth)
                         rates.setdefault((name, load.name, depth), []).append(done.reads_per_s)
@@ -71,7 +72,7 @@ def model(target: Path, stream, tokens: int, rounds: int) -> None:
         rate, predicted = median(found), _predicted(drives[name], by_name[name, of], depth)
         error = 1.25 * np.std(found) / len(found) ** 0.5 / rate  # of a median, as of a normal distribution
         ratios[name, of, depth] = predicted / rate, error
-    _print(ratios, rounds)
+    _print(ratios, rounds, depths)
 
 
 def _loads(stream, name: str, tokens: int) -> list[Load]:
@@ -125,11 +126,11 @@ def _predicted(drive: Drive, load: Load, depth: int) -> float:
     return (simulation.run(until_ns=(RAMP_MS + PREDICTED_MS) * 10**6) - start).reads_per_s
 
 
-def _print(ratios: dict[tuple[str, str, int], tuple[float, float]], rounds: int) -> None:
+def _print(ratios: dict[tuple[str, str, int], tuple[float, float]], rounds: int, depths) -> None:
     print(f"reads/s, model / drive, medians of {rounds} windows of {WINDOW_MS} ms, reads in flight:\n")
-    print("| layout | workload | " + " | ".join(map(str, DEPTHS)) + " |\n" + "|---" * (2 + len(DEPTHS)) + "|")
+    print("| layout | workload | " + " | ".join(map(str, depths)) + " |\n" + "|---" * (2 + len(depths)) + "|")
     for name, load in dict.fromkeys((name, load) for name, load, _ in ratios):
-        found = [ratios.get((name, load, depth)) for depth in DEPTHS]
+        found = [ratios.get((name, load, depth)) for depth in depths]
         print(f"| {name} | {load} | " + " | ".join(f"{one[0]:.2f}" if one else "" for one in found) + " |")
     for what in ("1 GiB", ""):
         off = sorted(
