@@ -103,13 +103,12 @@ def command(
     }  # fmt: skip
     write_text(output, to_csv(found.rows, COLUMNS))
     write_facts(output, facts)
-    figures = draw(output)
     if as_json:
         click.echo(json.dumps(facts | {"rows": found.rows}, indent=2))
     else:
         for line in told(found, made, drive, wishes, stream):
             click.echo(line)
-    beside = [output.with_suffix(".json"), *figures]
+    beside = [output.with_suffix(".json"), *draw(output)]  # last: a full disk leaves the plan on the screen
     click.echo(f"wrote {output}, {', '.join(path.name for path in beside)}", err=True)
 
 

@@ -17,7 +17,7 @@ def told(found, made, drive, wishes, stream) -> Iterator[str]:
     cache = format_bytes(wishes.cache_bytes)
     yield f"{made.label}, {format_bytes(made.table_bytes)} on {drive.name}; {cache} of cache{resident}"
     yield ""
-    yield from _asked(found, loads)
+    yield from _asked(found, wishes.workloads)
     yield ""
     yield from _compute(found, wishes, loads)
     yield from _gains(found, loads)
@@ -36,10 +36,11 @@ def told(found, made, drive, wishes, stream) -> Iterator[str]:
         yield f"NOTE, {note}"
 
 
-def _asked(found, loads: list[str]) -> Iterator[str]:
+def _asked(found, workloads: list) -> Iterator[str]:
     """What each workload asks of the drive, and the drive's ceiling."""
     from flashsim.studies.plan import AS_ASKED
 
+    loads = [load.label for load in workloads]
     names = ("asked", "shared", "read", "KiB/token", "tokens/s", "reads/s", "MB/s")
     yield f"{'pages/token':<14}" + "".join(f"{name:>11}" for name in names)
     for load in loads:
@@ -57,11 +58,10 @@ def _asked(found, loads: list[str]) -> Iterator[str]:
     row = found.row(AS_ASKED, loads[0])
     least, most = row["reads_per_token_least"], row["reads_per_token_most"]
     yield f"read by {loads[0]} in eighths of the tokens counted: {least:.2f} to {most:.2f}"
-    for load in loads[1:]:
-        row = found.row(AS_ASKED, load)
-        streams, at_work = load.removesuffix(" streams"), row["tokens"] / row["steps"]
-        if streams.isdigit() and at_work < 0.95 * int(streams):
-            yield f"{load}: {at_work:.3g} are at work on average, where the last documents are long"
+    for load in workloads:
+        row = found.row(AS_ASKED, load.label)
+        if load.streams and (at_work := row["tokens"] / row["steps"]) < 0.95 * load.streams:
+            yield f"{load.label}: {at_work:.3g} are at work on average, where the last documents are long"
 
 
 def _gains(found, loads: list[str]) -> Iterator[str]:
