@@ -12,9 +12,8 @@ from flashsim.cli.progress import Progress
 from flashsim.cli.sources import Sources, sources
 from flashsim.cli.workload_options import WorkloadOptions, workload_options
 from flashsim.errors import UsageError
+from flashsim.studies.verdict import doublings_told
 from flashsim.units import format_bytes, number_of
-
-_DOUBLINGS = 6  # the largest ones are printed, all are in the JSON
 
 
 def _target(text: str) -> float:
@@ -114,12 +113,8 @@ def _print(made, targets) -> None:
         else:
             click.echo(f"  {target:g} reads/token: {size(capacity)}")
     click.echo(f"  {_knee(made, size)}")
-    if doublings := made.doublings()[-_DOUBLINGS:]:
-        saved = [
-            f"{made.saved(capacity // 2, capacity):.3f} to {format_bytes(capacity * made.unit_bytes)}"
-            for capacity in doublings
-        ]
-        click.echo(f"  a doubling of the cache saves, in reads/token: {', '.join(saved)}")
+    if doublings := made.doublings():
+        click.echo(f"  {doublings_told(doublings)}")
 
 
 def _knee(made, size: Callable[[int], str]) -> str:

@@ -5,20 +5,13 @@ from typing import Any
 
 import msgspec
 
-from flashsim.studies.verdict import Bound, Slack, bounds_told, cost_told
+from flashsim.studies.verdict import Bound, Doubling, Slack, bounds_told, cost_told, doublings_told
 from flashsim.units import format_bytes
-
-_DOUBLINGS = 6  # the largest ones
 
 
 class _Cache(msgspec.Struct):
     reads_per_token: float
     cache_bytes: int | None
-
-
-class _Doubling(msgspec.Struct):
-    cache_bytes: int
-    saved_reads_per_token: float
 
 
 class _Curve(msgspec.Struct):
@@ -27,7 +20,7 @@ class _Curve(msgspec.Struct):
     workload: str
     targets: list[_Cache]
     first_touches_per_token: float | None = None
-    doublings: list[_Doubling] = []
+    doublings: list[Doubling] = []
     knee: _Cache | msgspec.UnsetType | None = msgspec.UNSET  # a sampled curve does not say
 
 
@@ -72,9 +65,8 @@ def _of_curves(held: _Curves) -> Iterator[str]:
         yield f"{' '.join(names)}: {'; '.join(reached)}"
         if any(target.cache_bytes is None for target in curve.targets) and curve.first_touches_per_token is not None:
             yield f"out of reach: first touches alone are {curve.first_touches_per_token:.4g}; a longer text has fewer"
-        if last := curve.doublings[-_DOUBLINGS:]:
-            saved = [f"{one.saved_reads_per_token:.3f} to {format_bytes(one.cache_bytes)}" for one in last]
-            yield f"a doubling of the cache saves, in reads/token: {', '.join(saved)}"
+        if curve.doublings:
+            yield doublings_told(curve.doublings)
 
 
 def _reads(cache: _Cache) -> str:

@@ -5,7 +5,7 @@ references at a distance over C.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from flashsim.errors import UsageError
 from flashsim.kernels import backend as kernels_of
 from flashsim.studies.cells import Cell, Counted, names_of, steps, unit_bytes
+from flashsim.studies.verdict import Doubling
 from flashsim.units import number_of
 
 POINTS_PER_OCTAVE = 16
@@ -58,13 +59,7 @@ class Curve:
             "targets": [cache_of(target, self.capacity_for(target), self.unit_bytes) for target in targets],
             "first_touches_per_token": float(reads[-1]),
             "knee": None if knee is None else cache_of(float(reads[knee]), knee, self.unit_bytes),
-            "doublings": [
-                {
-                    "cache_bytes": capacity * self.unit_bytes,
-                    "saved_reads_per_token": self.saved(capacity // 2, capacity),
-                }
-                for capacity in self.doublings()
-            ],
+            "doublings": [asdict(doubling) for doubling in self.doublings()],
         }
 
     def saved(self, smaller: int, larger: int) -> float:
@@ -76,9 +71,10 @@ class Curve:
         are one."""
         return self.saved(smaller, larger) / np.log2(larger / smaller) if larger > smaller else 0.0
 
-    def doublings(self) -> list[int]:
-        """The capacities (pages), powers of two from 2 on, that the text can fill."""
-        return [1 << octave for octave in range(1, (len(self.misses) - 1).bit_length())]
+    def doublings(self) -> list[Doubling]:
+        """What the doublings of the cache save: those to a power of two, in pages, that the text can fill."""
+        capacities = [1 << octave for octave in range(1, (len(self.misses) - 1).bit_length())]
+        return [Doubling(size * self.unit_bytes, self.saved(size // 2, size)) for size in capacities]
 
     def knee(self) -> int | None:
         """The capacity (pages) after which more cache pays less, or None where there is none.

@@ -1,11 +1,15 @@
-"""What a plan comes to, in words: what binds, what a stream waits for, how early the reads of a layer are there."""
+"""What plans and curves come to, in words, for the screen and the page of results: what binds, what a stream waits for,
+how early the reads of a layer are there, what more cache saves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flashsim.units import format_bytes
+
 _BARELY = 1.05  # a gain that is none
 _ALIKE = 0.95  # of the best gain: binds as well
 _COSTS_LEAST = 0.0005  # of tokens/s
+_DOUBLINGS = 6  # the largest ones are told, all are in the JSON
 
 
 @dataclass(frozen=True)
@@ -71,3 +75,17 @@ def cost_told(compute_us: float, stall_us: float, reads_per_token: float) -> str
     costs = f"the drive costs {100 * cost:.2g} %" if cost >= _COSTS_LEAST else "the drive keeps up"
     reads = f"{left * reads_per_token:,.0f} reads/s"
     return f"1 stream, {own:,.1f} tokens/s without a drive, {left:,.1f} with it, {reads}: {costs}"
+
+
+@dataclass(frozen=True)
+class Doubling:
+    """What a cache of ``cache_bytes`` saves over one of half the size, in reads/token."""
+
+    cache_bytes: int
+    saved_reads_per_token: float
+
+
+def doublings_told(doublings: Sequence[Doubling]) -> str:
+    """What the last doublings of the cache save, for people; in increasing order of size, at least one."""
+    saved = [f"{one.saved_reads_per_token:.3f} to {format_bytes(one.cache_bytes)}" for one in doublings[-_DOUBLINGS:]]
+    return f"a doubling of the cache saves, in reads/token: {', '.join(saved)}"
