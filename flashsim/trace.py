@@ -5,27 +5,25 @@
 """
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tokenize import TokenError
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 import numpy as np
 
 from flashsim.errors import DataError, UsageError
-from flashsim.files import NpyWriter, facts_path, parse_json, refuse_inputs, replacing, sha256_of, write_facts
+from flashsim.files import NpyWriter, facts_path, refuse_inputs, replacing, sha256_of, write_facts
 from flashsim.layouts import Layout
 from flashsim.layouts.addressing import Piece
 from flashsim.tokens.stream import CHUNK_TOKENS, TokenStream
+from flashsim.trace_files import KIND, counts_of, facts_beside, steps_of
 from flashsim.units import number_of
 
 if TYPE_CHECKING:
     from flashsim.workloads import Workload
-
-_KIND = "trace"  # in the JSON beside it
 
 _FINGERPRINT_VALUES = 1 << 16  # at each end of a file
 
@@ -157,12 +155,12 @@ def write_trace(
     path = Path(path)
     if path.suffix != ".npy":
         raise UsageError(f"{path}: a trace is 1 .npy file and a .json beside it: let -o end in .npy")
-    refuse_inputs([path, path.with_suffix(".json"), _counts_path(path), _steps_path(path)], [stream.path])
-    facts_path(path, _KIND)
+    refuse_inputs([path, path.with_suffix(".json"), counts_of(path), steps_of(path)], [stream.path])
+    facts_path(path, KIND)
     begin, end = window(stream, skip, tokens)
-    counts_path, tally = _counts_path(path), Tally(layout)
+    counts_path, tally = counts_of(path), Tally(layout)
     most = layout.addressing(unit, backend).ids_per_token
-    steps_path, shared = _steps_path(path), {"references": 0, "wasted_reads": 0}
+    steps_path, shared = steps_of(path), {"references": 0, "wasted_reads": 0}
     most *= 1 + workload.draft if workload else 1
     least, highest, count_dtype = most, 0, np.uint8 if most < 256 else np.uint16
     made = workload.steps if workload else pieces
@@ -183,7 +181,7 @@ def write_trace(
         ids.close(), counts.close(), steps.close()
         varies = least != highest or not highest  # a token that reads nothing is no lookup
         facts = {
-            "kind": _KIND,
+            "kind": KIND,
             "unit": unit,
             "unit_bytes": layout.unit_bytes(unit),
             "page_bytes": layout.page_bytes,
@@ -237,18 +235,18 @@ class Trace:
         if len(ids) != facts["ids"] or ids.dtype != np.uint32:
             raise DataError(f"{path}: {len(ids)} {ids.dtype} ids, its JSON says {facts['ids']} uint32: trace it again")
         if facts["reads_per_token"] is None:
-            counts = _mapped(_counts_path(path))
+            counts = _mapped(counts_of(path))
             if len(counts) != facts["tokens"] or counts.dtype not in (np.uint8, np.uint16):
                 raise DataError(
-                    f"{_counts_path(path)}: {len(counts)} {counts.dtype} counts for {facts['tokens']} tokens: "
+                    f"{counts_of(path)}: {len(counts)} {counts.dtype} counts for {facts['tokens']} tokens: "
                     "trace it again"
                 )
         steps = None
         if facts.get("workload"):
-            steps = _mapped(_steps_path(path))
+            steps = _mapped(steps_of(path))
             if steps.dtype != np.uint32 or int(steps.sum(dtype=np.int64)) != facts["tokens"]:
                 raise DataError(
-                    f"{_steps_path(path)}: {len(steps)} {steps.dtype} steps that are not of {facts['tokens']} tokens: "
+                    f"{steps_of(path)}: {len(steps)} {steps.dtype} steps that are not of {facts['tokens']} tokens: "
                     "trace it again"
                 )
         trace = cls(path, ids, counts, steps, facts)
@@ -259,8 +257,8 @@ class Trace:
             )
         for part, held, of, key in (
             (path, ids, "ids", "fingerprint"),
-            (_counts_path(path), counts, "counts", "counts_fingerprint"),
-            (_steps_path(path), steps, "steps", "steps_fingerprint"),
+            (counts_of(path), counts, "counts", "counts_fingerprint"),
+            (steps_of(path), steps, "steps", "steps_fingerprint"),
         ):  # an older trace has not all of them
             if held is not None and facts.get(key) not in (None, _fingerprint(held)):
                 raise DataError(f"{part}: its {len(held)} {of} are not the ones that its JSON is of: trace it again")
@@ -301,97 +299,6 @@ def _fingerprint(values: np.ndarray) -> str:
     for part in (values[:_FINGERPRINT_VALUES], values[-_FINGERPRINT_VALUES:]):
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
-
-
-def facts_beside(path: Path) -> dict[str, Any] | None:
-    """The JSON of the trace ``path``, or None where ``path`` is not a trace."""
-    if path.suffix != ".npy" or not os.path.isfile(beside := path.with_suffix(".json")):
-        return None
-    try:
-        facts = parse_json(beside.read_bytes())
-    except ValueError as error:
-        raise DataError(f"{beside}: broken JSON ({error}): write the trace again") from None
-    if not isinstance(facts, dict) or facts.get("kind") != _KIND:
-        return None
-    try:
-        msgspec.convert(facts, _Facts)
-    except msgspec.ValidationError as error:
-        raise DataError(f"{beside}: {error} (1 field wrong): write the trace again") from None
-    return facts
-
-
-class _Rows(msgspec.Struct):
-    slots: int | None
-
-
-class _Ngrams(msgspec.Struct):
-    orders: Annotated[list[int], msgspec.Meta(min_length=1)]
-    boundary: str | None = None
-
-
-class _Spec(msgspec.Struct):
-    name: str
-    rows: _Rows
-    ngrams: _Ngrams
-
-
-class _LayoutFacts(msgspec.Struct):
-    label: str
-    params_asked: int
-    spec: _Spec
-    table_bytes: int
-
-
-class _SourceFacts(msgspec.Struct):
-    name: str
-    synthetic: bool
-    boundary: str | None = None
-
-
-class _WorkloadFacts(msgspec.Struct):
-    label: str
-    references: int
-    wasted_reads: int
-
-
-class _Facts(msgspec.Struct):
-    """What a trace's JSON has to hold for the trace to be used; the rest is for people."""
-
-    ids: Annotated[int, msgspec.Meta(ge=0)]
-    ids_below: Annotated[int, msgspec.Meta(ge=1, le=2**32)]
-    tokens: Annotated[int, msgspec.Meta(ge=1)]
-    lookups: Annotated[int, msgspec.Meta(ge=0)]
-    unit: Literal["page", "row"]
-    unit_bytes: Annotated[int, msgspec.Meta(ge=1)]
-    reads_per_token: Annotated[int, msgspec.Meta(ge=0)] | None
-    layout: _LayoutFacts
-    source: _SourceFacts
-    workload: _WorkloadFacts | None = None
-    skip: Annotated[int, msgspec.Meta(ge=0)] = 0
-
-
-def refuse_part(path: Path) -> None:
-    """Raise UsageError where ``path`` is neither tokens nor ids, but what :func:`write_trace` puts beside a trace."""
-    for ending, held in ((".counts.npy", "reads of each token"), (".steps.npy", "tokens of each step")):
-        if path.name.endswith(ending):
-            trace = path.with_name(path.name.removesuffix(ending) + ".npy")
-            if facts_beside(trace):
-                raise UsageError(f"{path} holds the {held} of {trace.name}, 0 ids: leave it out, or give {trace.name}")
-
-
-def without_parts(paths: Sequence[Path]) -> list[Path]:
-    """``paths`` without what stands beside the traces among them: their counts and steps, which ``*.npy`` names too."""
-    traces = [path for path in paths if facts_beside(path)]
-    parts = {beside(path) for path in traces for beside in (_counts_path, _steps_path)}
-    return [path for path in paths if path not in parts]
-
-
-def _counts_path(path: Path) -> Path:
-    return path.with_suffix(".counts.npy")
-
-
-def _steps_path(path: Path) -> Path:
-    return path.with_suffix(".steps.npy")
 
 
 def _mapped(path: Path) -> np.ndarray:

@@ -33,7 +33,7 @@ def command(sources: Sources, output: Path, backend: str) -> None:
     from flashsim.studies.cells import cells_of
     from flashsim.studies.collisions import COUNTED_MOST, DRAWN, SEED, check, collisions
     from flashsim.tokens.ngrams import distinct_ngrams
-    from flashsim.trace import facts_beside
+    from flashsim.trace_files import facts_beside
 
     sources.check_output(output, _KIND)
     for path in sources.paths:

@@ -42,7 +42,8 @@ class OneLayout:
     def open(self, layout) -> tuple:
         """(stream, begin, end): the tokens, and which of them to run through ``layout``. Raises UsageError or
         DataError."""
-        from flashsim.trace import facts_beside, window
+        from flashsim.trace import window
+        from flashsim.trace_files import facts_beside
 
         if facts_beside(self.path):
             raise UsageError(f"{self.path} is a trace already (1 JSON beside it says so): give the token file")

@@ -102,7 +102,7 @@ def token_options(command: Callable) -> Callable:
 def open_token_file(path: Path, options: TokenOptions):
     """The :class:`~flashsim.tokens.TokenStream` of ``path``; choices made for the user are told on stderr."""
     from flashsim.tokens import open_tokens
-    from flashsim.trace import refuse_part
+    from flashsim.trace_files import refuse_part
 
     refuse_part(path)
     stream = open_tokens(path, **options._asdict())

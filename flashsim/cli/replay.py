@@ -100,7 +100,7 @@ def command(
     one. A trace that is named like a command is ./check.
     """
     from flashsim.studies.replay_wishes import Wishes
-    from flashsim.trace import without_parts
+    from flashsim.trace_files import without_parts
 
     traces = without_parts(traces)
     if not traces:
@@ -150,7 +150,8 @@ def command(
 
 
 def _open(path: Path):
-    from flashsim.trace import Trace, facts_beside, refuse_part
+    from flashsim.trace import Trace
+    from flashsim.trace_files import facts_beside, refuse_part
 
     refuse_part(path)
     if path.is_file() and not facts_beside(path):

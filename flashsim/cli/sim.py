@@ -50,7 +50,7 @@ def command(
     from flashsim.interop import read_trace
     from flashsim.studies.foreign import COLUMNS, Pages, simulate
     from flashsim.studies.ledger import to_csv
-    from flashsim.trace import facts_beside
+    from flashsim.trace_files import facts_beside
 
     if output.suffix != ".csv":
         raise UsageError(f"-o {output}: 1 CSV and a .json beside it are written: let the name end in .csv")

@@ -35,7 +35,8 @@ class Sources:
     def open(self) -> tuple[list, list]:
         """(streams and traces, layouts); the demo corpus where no file was named. Raises UsageError or DataError."""
         from flashsim.tokens.stream import TokenStream
-        from flashsim.trace import Trace, facts_beside, without_parts
+        from flashsim.trace import Trace
+        from flashsim.trace_files import facts_beside, without_parts
 
         layouts, paths = self._layouts(), without_parts(self.paths)
         if not paths:
