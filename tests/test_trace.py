@@ -79,7 +79,7 @@ def test_both_back_ends_write_the_same_bytes(tmp_path, stream, made):
     assert (tmp_path / "c.counts.npy").read_bytes() == (tmp_path / "numba.counts.npy").read_bytes()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.integers(0, 5), min_size=1, max_size=80),
     st.sets(st.integers(0, 79), max_size=12),
@@ -127,7 +127,7 @@ def test_many_reads_a_token_need_wider_counts(tmp_path, stream):
     assert trace.counts.sum() == len(trace.ids)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.integers(1, 2999), max_size=5), st.sampled_from([PAGEGRAM, ENGRAM, FLAT]))
 def test_windows_add_up_to_the_whole(cuts, made):
     rng = np.random.default_rng(len(cuts))

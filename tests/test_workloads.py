@@ -57,7 +57,7 @@ def ids_of_tokens(stream, made, backend="c"):
     return lists
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(
     texts(),
     st.sampled_from(list(LAYOUTS)),
@@ -100,7 +100,7 @@ def test_streams_are_those_of_plain_python(text, name, streams, prompt, backend,
     assert part[1] == counts[first:last] and part[0] == plain[sum(counts[:first]) : sum(counts[:last])]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts(), st.sampled_from(list(LAYOUTS)), st.integers(1, 30), st.sampled_from(list(BACKENDS)), st.data())
 def test_prefill_is_that_of_plain_python(text, name, chunk, backend, data):
     stream, made = text[0], LAYOUTS[name]
@@ -112,7 +112,7 @@ def test_prefill_is_that_of_plain_python(text, name, chunk, backend, data):
     assert (found[0], found[1], found[4]) == (*plain, np.diff(ends, prepend=0).tolist())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts(), st.sampled_from(list(LAYOUTS)), st.integers(0, 20), st.integers(1, 40))
 def test_one_stream_is_the_plain_trace(text, name, begin, tokens):
     """Of a layout whose tokens read no page twice, one stream is the plain trace to the last id, by either path."""
@@ -128,7 +128,7 @@ def test_one_stream_is_the_plain_trace(text, name, begin, tokens):
         assert once == plain
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts(), st.sampled_from(["flat", "longcat"]), st.integers(1, 3), st.integers(1, 4), st.integers(0, 3))
 def test_drafts_add_reads_and_take_none(text, name, streams, draft, seed):
     """Right guesses are the text; wrong ones only add what they read, counted with the token before them."""

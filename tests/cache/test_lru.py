@@ -27,7 +27,7 @@ traces = st.one_of(
 capacity_lists = st.lists(st.integers(1, 1000), min_size=1, max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(traces, capacity_lists)
 def test_ordereddict_numba_and_c_agree(trace, capacities):
     wanted = [sum(reference.lru(trace, capacity)) for capacity in capacities]
@@ -35,7 +35,7 @@ def test_ordereddict_numba_and_c_agree(trace, capacities):
         assert lru_misses(np.array(trace, np.uint32), capacities, name).tolist() == wanted, name
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(traces, st.lists(st.integers(1, 1000), min_size=1, max_size=20), st.integers(1, 500))
 def test_classes_and_pieces(trace, capacities, piece):
     """Fed in pieces, every reference gets the number of capacities that it missed in."""
@@ -52,7 +52,7 @@ def test_classes_and_pieces(trace, capacities, piece):
         assert lru.misses.tolist() == [int((classes > k).sum()) for k in range(len(capacities))]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     traces,
     st.lists(st.one_of(st.integers(1, 6), st.integers(120, 140), st.integers(1, 1000)), min_size=1, max_size=16),
@@ -86,7 +86,7 @@ def test_batches_wherever_their_edges_fall(trace, capacities, cuts, refused):
         assert lru.recency.tolist() == list(reversed(dict.fromkeys(reversed(trace))))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(traces, st.integers(1, 700))
 def test_stack_distances(trace, piece):
     """Each reference's distance is the smallest capacity that hits, and the histogram is their count."""
@@ -188,7 +188,7 @@ def test_bad_pages(bad):
         lru_misses(bad, [1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(traces, capacity_lists, st.integers(0, 700))
 def test_the_order_of_recency_is_the_state_of_every_capacity(trace, capacities, cut):
     """Saved after a part of the trace and run through an empty sweep, it goes on as if nothing had happened."""

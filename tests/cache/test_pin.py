@@ -11,7 +11,7 @@ from flashsim.cache.engine import sweep_of
 from flashsim.cache.lru import LruSweep
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(0, 45), st.sampled_from([1, 2, 5, 1 << 16]),
     st.sampled_from([np.uint32, np.int64]),
@@ -27,7 +27,7 @@ def test_the_most_read_are_pinned(counts, pinned, levels, dtype):
     assert np.flatnonzero(mask).tolist() == sorted(order[:pinned])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(0, 9), max_size=60), st.none() | st.sets(st.integers(0, 9)))
 def test_what_is_pinned_never_misses_and_takes_no_place(ids, held):
     """Classes and misses are those of a cache that never sees the pinned ids."""

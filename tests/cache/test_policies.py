@@ -44,7 +44,7 @@ def next_uses(trace) -> list[int]:
 
 
 @pytest.mark.parametrize("policy", MODULES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(trace=traces, capacity=capacities, piece=st.integers(1, 400))
 def test_python_numba_and_c_agree(policy, trace, capacity, piece):
     wanted = REFERENCES[policy](trace, capacity)
@@ -62,7 +62,7 @@ def test_python_numba_and_c_agree(policy, trace, capacity, piece):
 
 
 @pytest.mark.parametrize("policy", [policy for policy in MODULES if policy != "min"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(trace=traces, capacity=capacities, cut=st.integers(0, 300), bad=st.sampled_from([1000, 2**32 - 1]))
 def test_what_comes_before_a_bad_id_counts(policy, trace, capacity, cut, bad):
     head, tail = trace[:cut], trace[cut:]
@@ -117,7 +117,7 @@ def test_a_longer_run_on_a_skewed_trace(policy):
     assert sweeps[0].misses[3] < 2 * lru_misses(trace, [4096])[0]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(trace=traces, capacity=capacities)
 def test_min_misses_least(trace, capacity):
     def misses(policy):
@@ -128,7 +128,7 @@ def test_min_misses_least(trace, capacity):
     assert misses("min") <= min(misses(policy) for policy in POLICIES)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(trace=traces, piece=st.integers(1, 400))
 def test_next_uses_of_pieces(trace, piece):
     for name in BACKENDS:
@@ -182,7 +182,7 @@ def test_logs_number_past_32_bits(policy, name):
     assert registers(state, 0)[logs.NEXT] > 2**32 and misses[0] == misses[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(trace=traces, capacity=capacities, left=st.integers(0, 400))
 def test_fifo_numbers_past_32_bits(trace, capacity, left):
     """Insertions are numbered anew, twice for some traces: what was long evicted stays so."""

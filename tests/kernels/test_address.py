@@ -43,7 +43,7 @@ token_lists = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(LAYOUTS)), token_lists, st.data())
 def test_python_numba_and_c_agree(name, ids, data):
     made = LAYOUTS[name]
@@ -106,7 +106,7 @@ def test_all_rows_of_an_ngram_lie_in_one_bucket(slots):
     assert (heads == np.arange(made.heads)).all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(1, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_division_is_exact(divisor, x):
     d = division(divisor)

@@ -45,7 +45,7 @@ def histogram(ns_and_times):
     return np.histogram(times, bin_edges(), weights=[count for _, count in ns_and_times])[0]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     stations(),
     loads(),

@@ -88,7 +88,7 @@ def plans(draw):
     return plan_of(base, stride, rng.integers(1, 1 + stride), **others)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(plans(), st.integers(0, 20), st.booleans(), st.integers(0, 2**32))
 def test_python_numba_and_c_agree(plan, count, varies, seed):
     rng = np.random.default_rng(seed)

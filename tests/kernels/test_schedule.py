@@ -32,7 +32,7 @@ def scheduled(documents, streams, share, chunk, room):
         found += [part.tolist() for part in np.split(handed, ends[: steps - 1])]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.integers(1, 30), min_size=1, max_size=30),
     st.integers(1, 40),

@@ -27,7 +27,7 @@ def both(block: np.ndarray, first: int, seed: int) -> list[int]:
     return c
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(numbers, seeds, st.integers(0, 3))
 @example(0, 0, 1)
 @example(2**64 - 2, 2**64 - 1, 2)
@@ -52,7 +52,7 @@ def test_the_constants_are_those_of_the_header():
     )] == [GOOD, ZERO, FOREIGN, DAMAGED, OTHER_SEED, OTHER_PAGE, STAMP_BYTES]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(numbers, seeds, st.integers(0, STAMP_BYTES * 8 - 1))
 @example(3, 1, 0)
 @example(3, 1, 8 * 8)
@@ -65,7 +65,7 @@ def test_every_flipped_bit_is_seen(number, seed, bit):
     assert both(block, number, seed) == [FOREIGN if bit < 64 else DAMAGED]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(numbers, numbers, seeds, seeds)
 def test_a_page_of_elsewhere_is_named(number, asked, seed, asked_seed):
     block = filled("c", number, seed)

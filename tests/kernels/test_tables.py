@@ -155,7 +155,7 @@ token_lists = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(plans(), token_lists, st.data())
 def test_python_numba_and_c_agree(plan, ids, data):
     starts = sorted(data.draw(st.sets(st.integers(0, len(ids) + 3), max_size=8)))

@@ -30,7 +30,7 @@ def run(name, ids_of, order, step_ends, seen, stamp=1, room=0):
     return out[:written].tolist(), counts.tolist()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(woven(), st.booleans(), st.sampled_from([256, 1 << 16]))
 def test_three_ways(case, share, slots):
     ids_of, order, step_ends = case
@@ -39,7 +39,7 @@ def test_three_ways(case, share, slots):
         assert run(name, ids_of, order, step_ends, np.zeros(slots, np.uint64) if share else None) == plain
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=3), min_size=1, max_size=20))
 def test_tokens_as_they_come(ids_of):
     ends, order = list(range(1, len(ids_of) + 1)), range(len(ids_of))
@@ -54,7 +54,7 @@ def test_what_an_earlier_call_saw_is_forgotten(name):
         assert run(name, ids_of, [0, 1], [1, 2], seen, stamp) == ([1, 2, 2, 1], [2, 2])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(woven(), max_size=6), st.integers(1, 12), st.sampled_from(list(BACKENDS)))
 def test_a_weaver_keeps_nothing_from_call_to_call(calls, left, name):
     """Of any sizes one after the other, and where the stamps run out."""

@@ -180,7 +180,7 @@ MOST = {
 CHOICES = st.fixed_dictionaries({}, optional=MOST)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(CHOICES, CHOICES)
 def test_different_layouts_never_share_a_label(some, other):
     first, second = identity_and_label(some), identity_and_label(other)
@@ -196,7 +196,7 @@ def identity_and_label(values):
     ), made.label  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(CHOICES)
 def test_any_choice_is_sound(values):
     made = layout("pagegram", **({"params": 10**9} | values))

@@ -36,7 +36,7 @@ def expected_rows(ids, starts, grams):
             yield next((row for row in reversed(found) if row is not None), None)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     TOKENS, st.sets(st.lists(st.integers(0, 4), min_size=2, max_size=5).map(tuple), min_size=1, max_size=30), st.data()
 )
@@ -55,7 +55,7 @@ def test_longest_match_three_ways(ids, grams, data):
         assert counts.tolist() == [row is not None for row in rows]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TOKENS, st.data())
 def test_the_set_is_what_is_most_frequent(ids, data):
     starts = sorted({0, *data.draw(st.sets(st.integers(0, len(ids) - 1), max_size=4))})

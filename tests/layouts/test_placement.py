@@ -47,7 +47,7 @@ def placements(draw):
     return Placement(rule, base=base, shards=shards, resident=resident), page, row_format, width, rows, firsts
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(placements())
 def test_pages_hold_the_bytes_of_the_rows(case):
     placement, page, row_format, width, rows, firsts = case

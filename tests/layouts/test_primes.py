@@ -16,7 +16,7 @@ def test_primes_are_those_of_a_sieve():
     assert is_prime(2**31 - 1) and not is_prime(46_337 * 46_337) and not is_prime(-7)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 40), st.integers(60, 200_000_000))
 def test_distinct_primes_whose_sum_is_near(tables, share):
     """No gap between primes below 2^31 is over 292, and primes lie 21 apart on average: those taken are in the way."""

@@ -154,7 +154,7 @@ def specs(draw):
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(specs(), st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=40), st.data())
 def test_any_spec_three_ways(spec, ids, data):
     made = tables.work_out(spec, "any", None, False)

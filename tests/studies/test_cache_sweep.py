@@ -62,7 +62,7 @@ def records(table, *columns):
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.sampled_from(LAYOUTS), st.integers(1, 400), st.integers(0, 9), st.integers(0, 399), st.integers(1, 400),
     st.integers(0, 399), st.sampled_from(sorted(BACKENDS)),

@@ -75,7 +75,7 @@ streams = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(streams, st.lists(st.integers(1, 300), min_size=1, max_size=5, unique=True), st.data())
 def test_windows_are_those_of_plain_python(tmp_path_factory, made, capacities, data):
     """From the stream, and from its stored trace, whose steps fall anywhere; from any token on; empty and warm."""

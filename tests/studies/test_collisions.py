@@ -85,7 +85,7 @@ LAYOUTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from(LAYOUTS),
     st.lists(st.integers(0, 8), min_size=6, max_size=70),
@@ -161,7 +161,7 @@ def test_one_head_is_like_any_other(stream):
             assert one.row()["foreign_share"] == pytest.approx(other.row()["foreign_share"], abs=0.01)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=40), st.integers(0, 2))
 def test_drawing_every_pair_once_is_counting(rows, head):
     rows.sort(key=lambda row: row[head])
@@ -219,7 +219,7 @@ def test_heads_weigh_by_their_collisions(stream, monkeypatch):
     assert error == pytest.approx(weight * sqrt(part[2] * (1 - part[2]) / 1000))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(windows(), st.sampled_from(["flat", "engram", "pagegram"]), st.sampled_from(list(BACKENDS)))
 def test_rows_are_those_of_the_formulas(window, name, backend):
     stream, ids, starts, begin, end = window

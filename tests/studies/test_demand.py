@@ -26,7 +26,7 @@ def made(name="flat"):
     return layout(name, params="300k", orders=(1, 2))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.integers(0, 60), min_size=24, max_size=90),
     st.sampled_from(WORKLOADS),

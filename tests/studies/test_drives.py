@@ -69,7 +69,7 @@ def texts(draw):
     return TokenStream(np.array(ids, np.uint32), starts=np.array(starts))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     texts(), st.sampled_from(sorted(LAYOUTS)), st.sampled_from(WORKLOADS), st.sampled_from([1, 2, 3, 4]),
     st.sampled_from(["page", "rows", "head", "robin"]), st.integers(0, 79), st.sampled_from(sorted(BACKENDS)),

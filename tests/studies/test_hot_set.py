@@ -54,7 +54,7 @@ streams = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(streams, st.sampled_from(LAYOUTS), st.sampled_from(["page", "row"]), st.data())
 def test_shares_are_those_of_plain_python(tmp_path_factory, made, layout, unit, data):
     """Of a stream and of its stored trace, of the whole table and of each order."""

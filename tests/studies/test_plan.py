@@ -41,7 +41,7 @@ def stream():
     return TokenStream(ids, starts=starts)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.lists(st.integers(0, 9), max_size=6), min_size=1, max_size=12))
 def test_the_busier_half(tokens):
     groups = by_token(np.array(list(chain(*tokens)), np.uint32), np.array([len(ids) for ids in tokens]), 4096)

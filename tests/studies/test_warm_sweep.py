@@ -42,7 +42,7 @@ def assert_goes_on(warm, whole, state):
     pd.testing.assert_frame_equal(warm[rest], whole[rest])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 500), st.sampled_from([3, 40, 5000]), st.integers(0, 2**31), st.integers(0, 40), st.data())
 def test_it_goes_on_where_the_saved_run_ended(tmp_path_factory, count, kinds, seed, documents, data):
     """At every capacity there is; cut anywhere; in C and numba; from a stream, and from its trace in any steps."""

@@ -25,7 +25,7 @@ def occurrences(ids, starts, order):
         first += len(document)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(windows(), st.sets(st.integers(1, 6), min_size=1))
 def test_every_ngram_is_counted(window, orders):
     stream, ids, starts, begin, end = window
@@ -41,7 +41,7 @@ def test_every_ngram_is_counted(window, orders):
         assert (made.order, made.lookups) == (order, len(inside))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 2**40 - 1) | st.integers(0, 3), max_size=50))
 def test_sorting_is_stable(keys):
     keys = np.array(keys, np.uint64)

@@ -50,7 +50,7 @@ def test_padding_does_not_hide_the_width(tmp_path, dtype, share):
 
 
 @given(st.lists(st.integers(0, 2**20 - 1), min_size=1, max_size=200), st.sampled_from(["uint16", "uint32"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_told_width_is_the_right_one_or_none(tmp_path_factory, ids, dtype):
     ids = [token % 2**16 for token in ids] if dtype == "uint16" else ids
     path = written(tmp_path_factory.mktemp("raw") / "a.bin", ids, dtype)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flashsim.tokens import TokenStream
@@ -24,7 +24,6 @@ def joined(stream, context, size, begin=0):
 
 
 @given(IDS, st.integers(1, 4), st.integers(1, 70), st.sampled_from(["uint8", "uint16", "int32", "uint64"]))
-@settings(deadline=None)
 def test_cutting_changes_nothing(ids, context, size, dtype):
     array = np.array(ids, dtype)
     assert joined(TokenStream(array), context, size) == (ids, [])
@@ -35,7 +34,6 @@ def test_cutting_changes_nothing(ids, context, size, dtype):
 
 
 @given(IDS, st.integers(0, 60))
-@settings(deadline=None)
 def test_a_later_begin_keeps_its_context(ids, begin):
     begin = min(begin, len(ids))
     assert joined(TokenStream(np.array(ids, np.uint16)), 3, 7, begin)[0] == ids[begin:]

@@ -8,7 +8,7 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flashsim.errors import DataError
@@ -49,7 +49,6 @@ def split_behind(ids, eot):
     st.sampled_from([4, 16, 1 << 25]),
     st.sampled_from([("uint16", 0), ("uint32", 70_000), ("int64", 2**31 - 5)]),
 )
-@settings(deadline=None)
 def test_counts_are_those_of_a_counter(ids, kind, pass_keys, dtype_and_offset):
     dtype, offset = dtype_and_offset
     stream = kind(np.array(ids, dtype) + np.array(offset, dtype), eot=offset)
